@@ -6,7 +6,7 @@ A variable of a secret has its text, or the ARN of a secret in Secrets Manager.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import field
 from urllib.parse import urlsplit
 
@@ -149,6 +149,12 @@ def read_secrets(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         if name.startswith(SECRET_PREFIX) and name != SECRET_ARNS
     }
+
+
+def secrets_here(environ: Mapping[str, str], endpoint: str, allowed: Collection[str]) -> dict[str, str]:
+    """Return the secrets that an endpoint may read. ``allowed`` is ``Settings.env_secrets``; empty: all."""
+    secrets = read_secrets(environ)
+    return {name: text for name, text in secrets.items() if not allowed or f"{endpoint}/{name}" in allowed}
 
 
 def read_secret(variable: str, text: str) -> Secret:

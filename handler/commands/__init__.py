@@ -6,6 +6,7 @@ import argparse
 import gc as garbage_collector  # a command has the shorter name
 import logging
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -184,8 +185,11 @@ def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> in
     except OSError as exc:  # it was deleted
         complain(f"The current folder cannot be used ({exc.strerror}): change to a folder that exists.")
         return of_errors
+    at_start = signal.getsignal(signal.SIGINT)
     sys.path.append(here)  # endpoints import modules of the current folder, which shadow no other module
     try:
+        if callable(at_start):
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         code = command.run(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -197,5 +201,7 @@ def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> in
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REFUSED if of_errors == USAGE else of_errors
     finally:
+        if callable(at_start):
+            signal.signal(signal.SIGINT, at_start)
         sys.path.remove(here)
     return code

@@ -9,11 +9,13 @@ import argparse
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Any, NoReturn
 
+from handler.http.addresses import is_host_pattern
 from handler.text.sentences import nearest
 
 DONE = 0
@@ -141,6 +143,21 @@ class _Half(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self._whole.error(message)
+
+
+def add_http_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option of `stile serve` and of what is published for it."""
+    meaning = "host that may be asked without TLS, also on this machine; repeatable"
+    parser.add_argument("--allow-http", action="append", default=[], type=_http_host, metavar="HOST", help=meaning)
+
+
+def _http_host(text: str) -> str:
+    """Return the name or address of a host, as URLs have it."""
+    with suppress(ValueError):
+        return str(ip_address(text.removeprefix("[").removesuffix("]")))
+    if not is_host_pattern(text):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a host without a scheme or port, as api.internal")
+    return text
 
 
 def whole_number(least: int, most: int, *, expected: str = "") -> Callable[[str], int]:

@@ -7,17 +7,23 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from handler.bundle.model import Bundle
 from handler.code_tools.modules import is_among
 from handler.commands.build import make_folder
-from handler.commands.command_line import DONE, REFUSED, UsageRefused
+from handler.commands.command_line import DONE, REFUSED, UsageRefused, add_http_option
 from handler.commands.console import complain, say, show_document, warn
 from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain, find_endpoints
-from handler.commands.publishing.checks import are_publishable, warn_of_questions, warn_of_secrets
+from handler.commands.publishing.checks import (
+    are_publishable,
+    http_sentences,
+    publish_rules,
+    warn_of_questions,
+    warn_of_secrets,
+)
 from handler.commands.publishing.facts import PublishFacts, gather_facts
 from handler.commands.publishing.publication import (
     Leftovers,
@@ -62,15 +68,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--prune", action="store_true", help="withdraw published endpoints that FOLDER does not have")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead")
+    add_http_option(parser)
     parser.add_argument("--force", action="store_true", help="write unchanged bundles too")
 
 
 def run(options: argparse.Namespace) -> int:
     _require_fitting(options)
     compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
-    if not compiled or not are_publishable(compiled):
+    is_folder = not options.destination.startswith("s3://")
+    rules = replace(publish_rules(), http_hosts=tuple(options.allow_http)) if is_folder else None
+    if not compiled or not are_publishable(compiled, rules=rules):
         complain("Nothing was published.")
         return REFUSED
+    for one in compiled:
+        for sentence in http_sentences(one.bundle):
+            warn(sentence)
     _warn_of_needs(compiled, options.destination)
     warn_of_questions(compiled)
     warn_of_secrets(compiled)
@@ -278,6 +290,9 @@ def _require_fitting(options: argparse.Namespace) -> None:
     """
     if options.prune and _is_one_endpoint(options):
         raise UsageRefused("--prune compares all endpoints: FOLDER has to be above them, and --endpoint names one")
+    if options.allow_http and options.destination.startswith("s3://"):
+        reason = "the function that reads the bucket asks no API without TLS"
+        raise UsageRefused(f"--allow-http is for a folder that `stile serve` serves: {reason}.")
     folder = None if options.destination.startswith("s3://") else Path(options.destination)
     if folder and folder.exists() and not folder.is_dir():
         raise UsageRefused(f"{options.destination} is a file; expected s3://bucket/prefix, or a folder")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import ipaddress
 import os
 import re
 import signal
 import socket
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,20 +20,31 @@ from urllib.parse import urlsplit
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from handler.bundle.stored import bundle_key, read_bundle
-from handler.commands.command_line import DONE, REFUSED, UsageRefused, whole_number
+from handler.bundle.model import Bundle
+from handler.bundle.stored import bundle_key
+from handler.bundle.upstream import parse_reference
+from handler.commands.command_line import DONE, REFUSED, CommandRefused, UsageRefused, add_http_option, whole_number
 from handler.commands.console import announce, complain
 from handler.commands.folders.endpoints import add_compile_options, compile_or_complain, find_endpoints
+from handler.commands.folders.user_secret import make_secret, read_user_secret, secret_file
 from handler.commands.local.listening import open_listener, port_number
-from handler.commands.local.serving import NO_AUTHORIZER, Service, make_application, require_location, settings_of
-from handler.commands.publishing.checks import are_publishable
+from handler.commands.local.local_server import trial_secrets
+from handler.commands.local.serving import Service, make_application, require_location, services_of
+from handler.commands.publishing.checks import are_publishable, http_sentences
 from handler.commands.publishing.destination import endpoints_in_bucket
-from handler.errors.infrastructure import BundleError, StorageError
+from handler.compiler.compile import Compiled
+from handler.errors import StileError
+from handler.errors.authoring import KeyFileRefused
+from handler.errors.infrastructure import StorageError
+from handler.errors.upstream import CredentialUnavailable
 from handler.http.client import HttpClient
 from handler.server.asgi.own_machine import own_hosts
+from handler.server.context import Services
+from handler.server.log import make_logger
+from handler.server.outgoing.secret_store import variable_of
+from handler.settings import SECRET_PREFIX
 from handler.storage.local import FolderStorage
-from handler.storage.location import open_storage
-from handler.storage.storage import Storage
+from handler.text.sentences import some
 
 EXAMPLES = ("stile serve endpoints --public-url https://mcp.example.com --host 0.0.0.0 --workers 4",)
 EXIT_CODES = {DONE: "ended by SIGTERM or Ctrl-C", REFUSED: "an endpoint cannot be served, or the port cannot be used"}
@@ -44,6 +57,9 @@ GRACE_S = 30
 
 HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 """A value of ``Host``. Clients send a name of other letters in its ASCII form."""
+
+NOTHING = "Nothing is served."
+SEVERAL = "several servers for the same callers need one STILE_STATE_KEY"
 
 BUNDLES = bundle_key("*/*")
 """The form of a bundle's path in a folder that ``stile build`` wrote."""
@@ -84,6 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         help="an address or network whose X-Forwarded headers count, as 10.0.0.0/8; repeatable",
     )
+    add_http_option(parser)
     parser.add_argument(
         "--page", action="store_true", help="show browsers a page of the tools, for callers with a credential of theirs"
     )
@@ -97,7 +114,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    public_url = settings_of(options.source, public_url=options.public_url).public_url
+    service = Service(
+        bundles=options.source, public_url=options.public_url, page=options.page, http_hosts=tuple(options.allow_http)
+    )
+    public_url = service.settings().public_url
+    make_logger(os.environ)  # refuses a level that does not exist, before a worker does
     is_loopback = options.host == "localhost"
     with suppress(ValueError):
         is_loopback = ipaddress.ip_address(options.host).is_loopback
@@ -105,35 +126,31 @@ def run(options: argparse.Namespace) -> int:
         raise UsageRefused(
             f"--host {options.host} can be reached from elsewhere: name the server's URL with --public-url."
         )
-    try:
-        require_location(options.source)
-    except StorageError as exc:
-        complain(str(exc))
-        return REFUSED
 
     def exit_(*_: object) -> None:
         raise SystemExit(DONE)
 
     signal.signal(signal.SIGTERM, exit_)  # uvicorn raises the signal again after its own end
-    with _bundles_of(options) as bundles:
-        if bundles is None:
-            return REFUSED
-        listener = open_listener(options.host, options.port)
-        if listener is None:
-            return REFUSED
-        with closing(listener):
-            _serve(listener, bundles, public_url, options)
+    try:
+        require_location(options.source)
+        with _prepared(service, options) as prepared:
+            listener = open_listener(options.host, options.port)
+            if listener is None:
+                return REFUSED
+            with closing(listener):
+                _serve(listener, prepared, public_url, options)
+    except StorageError as exc:
+        raise CommandRefused(str(exc)) from exc
     return DONE
 
 
-def _serve(listener: socket.socket, bundles: str, public_url: str, options: argparse.Namespace) -> None:
+def _serve(listener: socket.socket, service: Service, public_url: str, options: argparse.Namespace) -> None:
     port = listener.getsockname()[1]
     hosts = {name.lower() for name in options.allowed_host} | own_hosts(port)
-    service = Service(
-        bundles=bundles,
+    service = replace(
+        service,
         hosts=frozenset(hosts | _names_of(public_url) if public_url else hosts),
         public_url=public_url or f"http://{options.host}:{port}",
-        page=options.page,
     )
     config = uvicorn.Config(
         partial(make_application, service),
@@ -147,10 +164,13 @@ def _serve(listener: socket.socket, bundles: str, public_url: str, options: argp
         timeout_graceful_shutdown=GRACE_S,
     )
     announce(f"Serving {options.source} at {service.public_url}, on port {port} of {options.host}; Ctrl-C ends it.")
-    if options.workers > 1:
-        _Workers(config, sockets=[listener]).run()
-    else:
-        uvicorn.Server(config).run(sockets=[listener])
+    try:
+        if options.workers > 1:
+            _Workers(config, sockets=[listener]).run()
+        else:
+            uvicorn.Server(config).run(sockets=[listener])
+    except KeyboardInterrupt:  # uvicorn raises the signal again after its own end
+        announce("Stopped.")
 
 
 class _Workers(Multiprocess):
@@ -168,64 +188,103 @@ class _Workers(Multiprocess):
 
 
 @contextmanager
-def _bundles_of(options: argparse.Namespace) -> Iterator[str | None]:
-    """Give the location of the bundles: the source, or a private folder with its compiled endpoints.
+def _prepared(service: Service, options: argparse.Namespace) -> Iterator[Service]:
+    """Give the service, checked, with its bundles: the source's, or those of a private folder of compiled endpoints.
 
-    ``None`` after a complaint, if the endpoints cannot be served.
+    Raises: as ``_checked``, and ``StorageError``.
     """
     source, folder = options.source, Path(options.source)
     if source.startswith("s3://"):
-        yield source if _bucket_has_no_authorizer(source) else None
+        names = endpoints_in_bucket(source)
+        if names is None:
+            announce(f"{source} may not be listed, so an endpoint that cannot answer is refused at a call.")
+        yield _checked(service, names or [])
     elif folder.is_dir() and any(find_endpoints(folder)):
         with tempfile.TemporaryDirectory(prefix="stile-") as private:
-            yield private if _compile_into(private, options) else None
+            compiled = {one.bundle.endpoint: one for one in _compile_into(private, service, options)}
+            allowed = service.settings().env_secrets
+            secrets = {name: trial_secrets(each.env_file, name, allowed) for name, each in compiled.items()}
+            yield _checked(replace(service, bundles=private, secrets=secrets), [*compiled], compiled)
     elif folder.is_dir() and any(folder.glob(BUNDLES)):
-        names = [file.parent.relative_to(folder).as_posix() for file in sorted(folder.glob(BUNDLES))]
-        yield source if _have_no_authorizer(FolderStorage(folder), names) else None
+        bundles = sorted(folder.glob(BUNDLES))
+        yield _checked(service, [file.parent.relative_to(folder).as_posix() for file in bundles])
     else:
-        complain(f"{source}: expected an endpoint folder, a folder of bundles, or s3://bucket/prefix")
-        yield None
+        raise CommandRefused(f"{source}: expected an endpoint folder, a folder of bundles, or s3://bucket/prefix")
 
 
-def _bucket_has_no_authorizer(location: str) -> bool:
-    try:
-        names = endpoints_in_bucket(location)
-        if names is None:
-            announce(f"{location} may not be listed, so endpoints with trust_authorizer are refused at a call.")
-            return True
-        with closing(HttpClient()) as http:
-            return _have_no_authorizer(open_storage(location, http=http, environ=os.environ), names)
-    except StorageError as exc:
-        complain(str(exc))
-        return False
-
-
-def _compile_into(private: str, options: argparse.Namespace) -> bool:
+def _compile_into(private: str, service: Service, options: argparse.Namespace) -> list[Compiled]:
+    """Store the compiled endpoints in a folder, and return them."""
     compiled = compile_or_complain(Path(options.source), stage=options.stage, endpoint=options.endpoint)
-    if not compiled or not are_publishable(compiled, rules=settings_of(private).addresses):
-        complain("Nothing is served.")
-        return False
+    if not compiled or not are_publishable(compiled, rules=service.settings().addresses):
+        raise CommandRefused(NOTHING)
     storage = FolderStorage(private)
     for one in compiled:
         for key, content in one.objects():
             storage.write(key, content)
-    return _have_no_authorizer(storage, [one.bundle.endpoint for one in compiled])
+    return compiled
 
 
-def _have_no_authorizer(storage: Storage, names: Sequence[str]) -> bool:
-    """Return whether no bundle trusts an authorizer of API Gateway. Complain of each that does or cannot be read."""
-    is_fit = True
-    for name in names:
+def _checked(service: Service, names: Sequence[str], compiled: Mapping[str, Compiled] | None = None) -> Service:
+    """Return the service with a state key.
+
+    Raises:
+        CommandRefused: an endpoint could not answer, or the public URL is that of an endpoint.
+    """
+    settings = service.settings()
+    url, faults, asking = settings.public_url, [], []
+    with closing(HttpClient(settings.addresses)) as http:
+        services = services_of(service, settings, http=http, logger=make_logger(os.environ))
+        for name in names:
+            if url.endswith(path := f"/{name}/mcp"):
+                own = f"name the server's URL, {url.removesuffix(path)}"
+                raise UsageRefused(f"--public-url {url} ends with the path of an endpoint: {own}")
+            try:
+                bundle = services.endpoints.load(name).bundle
+            except StileError as exc:
+                faults.append(f"{name}: {exc}")
+                continue
+            one = (compiled or {}).get(name)
+            env_file = one.env_file.as_posix() if one else ""
+            faults += asyncio.run(_unread_secrets(bundle, services, env_file, in_aws=bool(settings.secrets_prefix)))
+            for sentence in http_sentences(bundle):
+                announce(sentence)
+            asking += [tool.name for tool in bundle.tools if tool.options.confirm == "required"]
+            asking += one.asking if one else ()
+    for fault in faults:
+        complain(fault)
+    if faults:
+        raise CommandRefused(NOTHING)
+    return service if settings.state_keys else replace(service, state_keys=_own_state_keys(asking))
+
+
+async def _unread_secrets(bundle: Bundle, services: Services, env_file: str, *, in_aws: bool) -> list[str]:
+    """Return a sentence on each secret for the API that cannot be read."""
+    sentences = []
+    for secret in dict.fromkeys(bundle.upstream.secrets):
         try:
-            stored = storage.read(bundle_key(name))
-            bundle = read_bundle(stored.body if stored else b"", endpoint=name)
-            fault: object = NO_AUTHORIZER if bundle.identity.trusted_apis else ""
-        except (BundleError, StorageError) as exc:
-            fault = exc
-        if fault:
-            is_fit = False
-            complain(f"{name}: {fault}")
-    return is_fit
+            await services.outgoing.secrets.read(secret, endpoint=bundle.endpoint)
+        except CredentialUnavailable as exc:
+            sentence, reference = f"{bundle.endpoint}: upstream.auth: {exc.reason}", parse_reference(secret)
+            if reference and (reference.source == "env" or not in_aws):
+                sentence += f": set {SECRET_PREFIX}{variable_of(reference)} in the environment"
+                sentence += f", or in {env_file}" if env_file and not in_aws else ""
+            sentences.append(sentence)
+    return sentences
+
+
+def _own_state_keys(asking: Sequence[str]) -> tuple[str, ...]:
+    """Return the user's own state key; none if it cannot be kept, which is refused if the tools ``asking`` need it."""
+    try:
+        file = secret_file("serve.key", os.environ)
+        key = (read_user_secret(file) or make_secret(file)).hex()
+    except (KeyFileRefused, RuntimeError) as exc:
+        if not asking:
+            return ()
+        advice = "set STILE_STATE_KEY to a random text of 32 characters or more"
+        raise CommandRefused(f"{some(asking)}: no state key, and none can be kept ({exc}): {advice}") from exc
+    if asking:
+        announce(f"STILE_STATE_KEY is not set, so {some(asking)} will use the key in {file}; {SEVERAL}.")
+    return (key,)
 
 
 def _names_of(public_url: str) -> set[str]:

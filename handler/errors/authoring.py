@@ -83,9 +83,9 @@ class ToolDefinitionError(StileError):
 
 
 class KeyFileRefused(StileError):
-    """The file with the user's secret for test tokens cannot be used."""
+    """A file with a secret of the user cannot be used."""
 
     def __init__(self, file: str, reason: str) -> None:
-        super().__init__(f"{file}, the secret of `stile token`: {reason}")
+        super().__init__(f"{file}, a secret of this user: {reason}")
         self.file = file
         self.reason = reason

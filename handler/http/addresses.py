@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # Networks are texts, because ipaddress loads at its first use in the function.
 LOOPBACK = "loopback"
+NO_TLS = "https is required"
 METADATA = "fd00:ec2::/32"
 """AWS's own services on an instance. Source: the EC2 user guide, "Use the Instance Metadata Service"."""
 
@@ -42,29 +43,30 @@ class AddressRules:
     """
 
     local: bool = False
+    http_hosts: tuple[str, ...] = ()  # the hosts for which http and loopback are allowed
     hosts: tuple[str, ...] = ()
     runtime_api: str = ""
 
     def url_fault(self, scheme: str, host: str) -> str:
         """Return why a URL's scheme or host is forbidden; empty string if allowed. Its addresses are not known yet."""
-        if scheme != "https" and not self.local:
-            return "https is required"
-        patterns = [pattern.lower().rstrip(".") for pattern in self.hosts]
-        name = host.lower().rstrip(".")
-        if patterns and not any(
-            name.endswith(pattern[1:]) if pattern.startswith("*.") else name == pattern for pattern in patterns
-        ):
+        if scheme != "https" and not self.takes_http(host):
+            return NO_TLS
+        if self.hosts and not _is_named(host, self.hosts):
             return "STILE_UPSTREAM_HOSTS does not name this host"
         return ""
 
-    def address_fault(self, text: str, port: int) -> str:
-        """Return why connections to an IP address are forbidden; empty string if allowed."""
+    def takes_http(self, host: str) -> bool:
+        """Return whether requests to a host may be without TLS, and to loopback."""
+        return self.local or _is_named(host, self.http_hosts)
+
+    def address_fault(self, text: str, port: int, *, host: str = "") -> str:
+        """Return why connections to an IP address of a host are forbidden; empty string if allowed."""
         address = ipaddress.ip_address(text)
         faults = [fault for each in _reachable_through(address) if (fault := _kind(each))]
-        host, _, its_port = self.runtime_api.rpartition(":")
-        if its_port == str(port) and (LOOPBACK in faults or str(address) == host.strip("[]")):
+        its_host, _, its_port = self.runtime_api.rpartition(":")
+        if its_port == str(port) and (LOOPBACK in faults or str(address) == its_host.strip("[]")):
             return "the Lambda Runtime API"
-        return next((fault for fault in faults if not (self.local and fault == LOOPBACK)), "")
+        return next((fault for fault in faults if not (fault == LOOPBACK and self.takes_http(host))), "")
 
 
 STRICT = AddressRules()
@@ -93,13 +95,14 @@ def literal_fault(host: str, rules: AddressRules) -> str:
     import socket  # needed at deploy time only
 
     if host == "localhost" or host.endswith(".localhost"):
-        return rules.address_fault("127.0.0.1", 0)
+        return rules.address_fault("127.0.0.1", 0, host=host)
     try:
-        return rules.address_fault(host, 0)
+        return rules.address_fault(host, 0, host=host)
     except ValueError:
         pass
     try:
-        return rules.address_fault(socket.inet_ntoa(socket.inet_aton(host)), 0)  # 0x7f000001, 2130706433, 0177.1
+        # 0x7f000001, 2130706433, 0177.1
+        return rules.address_fault(socket.inet_ntoa(socket.inet_aton(host)), 0, host=host)
     except (OSError, UnicodeError):
         return ""
 
@@ -108,6 +111,13 @@ def keys_in(url: str) -> dict[str, str]:
     """Map each parameter of a URL that is named as a key, token or password is, to its value."""
     pairs = [(name, value, re.findall(_WORD, name)) for name, value in parse_qsl(urlsplit(url).query)]
     return {name: value for name, value, words in pairs if words and re.fullmatch(_KEY, words[-1], re.IGNORECASE)}
+
+
+def _is_named(host: str, patterns: Iterable[str]) -> bool:
+    """Return whether a host is one of the named hosts, or below one of the domains."""
+    name = host.lower().rstrip(".")
+    named = [pattern.lower().rstrip(".") for pattern in patterns]
+    return any(name.endswith(each[1:]) if each.startswith("*.") else name == each for each in named)
 
 
 def _reachable_through(address: Address) -> Iterator[Address]:

@@ -197,7 +197,7 @@ class Connection:
         # The checked addresses are the ones to connect to: the name is not resolved a second time.
         infos = socket.getaddrinfo(encoded_name(self._host), self._port, type=socket.SOCK_STREAM)
         for *_, address in infos:  # one forbidden address forbids the name
-            if self._rules and (fault := self._rules.address_fault(str(address[0]), self._port)):
+            if self._rules and (fault := self._rules.address_fault(str(address[0]), self._port, host=self._host)):
                 raise ForbiddenAddress(fault)
         for family, kind, protocol, _, address in infos:
             sock = TimedSocket(family, kind, protocol)

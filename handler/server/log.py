@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from aws_lambda_powertools import Logger
 
-from handler.errors.infrastructure import FunctionLacks
+from handler.errors.infrastructure import FunctionLacks, SettingsError
 from handler.server.asgi.request_log import FOR_MAINTAINERS, WARNING, level_of
 from handler.settings import SecretArn, Settings
 from handler.strict_json import to_json_bytes, well_formed
@@ -29,8 +29,12 @@ MAX_REASON_CHARS = 2_000
 
 
 def make_logger(environ: Mapping[str, str]) -> Logger:
-    """Return the logger of the process."""
-    return Logger(service=environ.get("POWERTOOLS_SERVICE_NAME", "stile"), json_serializer=_json_line)
+    """Return the logger of the process. Raise ``SettingsError`` for a level that does not exist."""
+    try:
+        return Logger(service=environ.get("POWERTOOLS_SERVICE_NAME", "stile"), json_serializer=_json_line)
+    except ValueError as exc:
+        level, expected = environ.get("POWERTOOLS_LOG_LEVEL", ""), "DEBUG, INFO, WARNING, ERROR or CRITICAL"
+        raise SettingsError("POWERTOOLS_LOG_LEVEL", level, expected=expected) from exc
 
 
 def log_trouble(logger: Logger, name: str, trouble: Exception) -> None:

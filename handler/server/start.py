@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from urllib.parse import urlsplit
 
 from aws_lambda_powertools import Logger
 
 from handler.aws.json_client import AwsJson
 from handler.bundle.model import Bundle
+from handler.bundle.upstream import sample_address
 from handler.errors.calls import EndpointNotFound
 from handler.errors.infrastructure import BundleError, FunctionLacks, StorageError
+from handler.http.addresses import AddressRules
 from handler.http.client import HttpClient
 from handler.server.auth.principal import Pseudonyms
 from handler.server.auth.sealed_state import RequestStates
@@ -43,6 +46,7 @@ def start_endpoints(
         on_trouble=partial(log_trouble, logger),
         find_lacks=lambda bundle: (
             *lacks_of_door(bundle),
+            *_lacks_of_tls(bundle, settings.addresses),
             *find_lacks(bundle, code_modules=settings.code_modules, secrets=secrets),
         ),
     )
@@ -57,15 +61,30 @@ def start_endpoints(
     return endpoints
 
 
+def _lacks_of_tls(bundle: Bundle, rules: AddressRules) -> Iterator[Lack]:
+    """Yield a lack that closes an endpoint of ``stile publish --allow-http``, if the rules do not allow its API."""
+    address = urlsplit(sample_address(bundle.upstream))
+    host = address.hostname or ""
+    if address.scheme == "http" and not rules.takes_http(host):
+        fault = "https is required: `stile serve` allows http with --allow-http, and a function never does"
+        yield Lack(sentence=f"upstream.url http://{host}: {fault}", closes=True)
+
+
 def start_services(
-    settings: Settings, endpoints: Endpoints, *, http: HttpClient, aws: AwsJson, logger: Logger
+    settings: Settings,
+    endpoints: Endpoints,
+    *,
+    http: HttpClient,
+    aws: AwsJson,
+    logger: Logger,
+    stand_ins: Callable[[str], Mapping[str, str]] = lambda _: {},
 ) -> Services:
-    """Make the services of all requests for these settings."""
+    """Make the services of all requests for these settings. ``stand_ins``: see ``SecretStore``."""
     if settings.addresses.local:
         logger.warning(
             "STILE_ALLOW_LOCAL_UPSTREAMS is set: APIs may be on loopback and without TLS. Never in production."
         )
-    outgoing = outgoing_services(settings, aws, on_trouble=partial(log_unread, logger))
+    outgoing = outgoing_services(settings, aws, stand_ins=stand_ins, on_trouble=partial(log_unread, logger))
     return Services(
         endpoints=endpoints,
         http=http,

@@ -230,6 +230,8 @@ def why_refused(word: str, headers: Mapping[str, str], identity: Identity, *, un
 
     ``headers`` are the request's, by lower-case name; ``unset`` has the sentences on secrets that are not set.
     """
+    if any("${" in headers.get(name, "") for name in ("authorization", "x-api-key")):
+        return "the client sent the name of a variable, as ${NAME}, and not its value: set it where the client runs"
     match word:
         case "scheme":
             came = plain_text(headers.get("authorization", "").partition(" ")[0], most=20)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ from handler.server.context import Services
 from handler.server.endpoints.registry import CachePolicy, Endpoints
 from handler.server.outgoing.outgoing_services import outgoing_services
 from handler.server.outgoing.secret_store import variable_of
-from handler.settings import SECRET_PREFIX, Secret, Settings, read_secret, read_secrets
+from handler.settings import SECRET_PREFIX, Secret, Settings, read_secret, read_secrets, secrets_here
 from handler.storage.storage import Storage
 
 
@@ -68,7 +68,7 @@ def local_services(
     outgoing = outgoing_services(
         settings,
         AwsJson(http, os.environ, credentials=CredentialSource(os.environ, http=http)),
-        stand_ins=lambda name: trial_secrets(_env_file(find, name)),
+        stand_ins=lambda name: trial_secrets(_env_file(find, name), name, settings.env_secrets),
         on_trouble=lambda secret, reason: complain(f"{secret.variable}, {secret.arn}: {reason}"),
     )
 
@@ -107,13 +107,16 @@ def _env_file(find: Find, name: str) -> Path | None:
     return compiled.env_file if compiled else None
 
 
-def trial_secrets(env_file: Path | None) -> dict[str, str]:
-    """Return an endpoint's ``STILE_SECRET_`` variables for trials. The environment wins, as for ``STEPZEN_``."""
+def trial_secrets(env_file: Path | None, endpoint: str = "", allowed: Collection[str] = ()) -> dict[str, str]:
+    """Return an endpoint's secrets on a machine: those of its ``.env``, over which the environment's win.
+
+    ``allowed``: as for ``secrets_here``.
+    """
     try:
         text = env_file.read_text("utf-8") if env_file else ""
     except (OSError, UnicodeDecodeError):
         text = ""
-    return read_secrets(parse_env(text)) | read_secrets(os.environ)
+    return read_secrets(parse_env(text)) | secrets_here(os.environ, endpoint, allowed)
 
 
 class TrialSecrets(Mapping[str, Secret]):

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
+from aws_lambda_powertools import Logger
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from handler.aws.json_client import AwsJson
@@ -19,10 +21,11 @@ from handler.aws.sigv4 import CredentialSource
 from handler.bundle.model import Bundle
 from handler.http.client import HttpClient
 from handler.server.app import create_app
+from handler.server.context import Services
 from handler.server.endpoints.registry import Lack
 from handler.server.log import make_logger, make_metrics, write_line
 from handler.server.start import start_endpoints, start_services
-from handler.settings import Settings, read_settings
+from handler.settings import Settings, read_settings, secrets_here
 from handler.storage.location import open_storage
 
 MAX_CALLS = 500
@@ -36,12 +39,25 @@ NO_AUTHORIZER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """The bundles that a server serves, and the values of ``Host`` that it accepts. ``page``: browsers get the page."""
+    """The bundles that a server serves, and the values of ``Host`` that it accepts. ``page``: browsers get the page.
+
+    ``http_hosts`` may be asked without TLS. ``secrets`` has the secrets of each endpoint whose folder is served.
+    ``state_keys`` are used if STILE_STATE_KEY is not set.
+    """
 
     bundles: str  # a folder, or s3://bucket/prefix
-    hosts: frozenset[str]
     public_url: str
+    hosts: frozenset[str] = frozenset()
     page: bool = False
+    http_hosts: tuple[str, ...] = ()
+    secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    state_keys: tuple[str, ...] = field(default=(), repr=False)
+
+    def settings(self) -> Settings:
+        """Return the settings of a process. Raises as ``settings_of``."""
+        settings = settings_of(self.bundles, public_url=self.public_url)
+        addresses = replace(settings.addresses, http_hosts=self.http_hosts)
+        return replace(settings, addresses=addresses, state_keys=settings.state_keys or self.state_keys)
 
 
 def settings_of(bundles: str, *, public_url: str = "") -> Settings:
@@ -68,21 +84,36 @@ def require_location(source: str) -> None:
             open_storage(source, http=http, environ=os.environ)
 
 
-def make_application(service: Service) -> ASGIApp:
-    """Make the application of one process.
+def services_of(service: Service, settings: Settings, *, http: HttpClient, logger: Logger) -> Services:
+    """Make the services of one process.
+
+    Secrets for APIs are in AWS if STILE_SECRETS names their place, and else on this machine.
 
     Raises:
         SettingsError: a variable that does not fit.
         StorageError: the location of the bundles is not valid.
     """
-    settings = settings_of(service.bundles, public_url=service.public_url)
-    logger = make_logger(os.environ)
-    http = HttpClient(settings.addresses)
+
+    def stand_ins(name: str) -> Mapping[str, str]:
+        if settings.secrets_prefix:
+            return {}
+        return service.secrets.get(name) or secrets_here(os.environ, name, settings.env_secrets)
+
     credentials = CredentialSource(os.environ, http=http)
     storage = open_storage(service.bundles, http=http, environ=os.environ, credentials=credentials)
     endpoints = start_endpoints(settings, storage, logger, lacks_of_door=lacks_of_door)
     aws = AwsJson(http, os.environ, credentials=credentials)
-    services = start_services(settings, endpoints, http=http, aws=aws, logger=logger)
+    return start_services(settings, endpoints, http=http, aws=aws, logger=logger, stand_ins=stand_ins)
+
+
+def make_application(service: Service) -> ASGIApp:
+    """Make the application of one process.
+
+    Raises: as ``services_of``.
+    """
+    settings, logger = service.settings(), make_logger(os.environ)
+    http = HttpClient(settings.addresses)
+    services = services_of(service, settings, http=http, logger=logger)
     line = partial(write_line, logger, metrics=make_metrics(settings, os.environ, logger))
     served = replace(services, hosts=service.hosts, is_frozen=False)
     if service.page or services.page:

@@ -19,7 +19,7 @@ from handler.compiler.config.config import left_over, unused_ignores
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import CONFIG
 from handler.errors.authoring import Problem
-from handler.http.addresses import AddressRules, literal_fault
+from handler.http.addresses import LOOPBACK, NO_TLS, AddressRules, literal_fault
 from handler.text.sentences import some
 
 NO_UPSTREAM = "config.yaml names no upstream.url, so its tools have no API to ask"
@@ -29,7 +29,7 @@ NO_CONFIG = "config.yaml does not exist, so its tools have no API to ask, and no
 def are_publishable(compiled: Sequence[Compiled], *, rules: AddressRules | None = None) -> bool:
     """Return whether the bundles may be published or served, and complain of each reason against it.
 
-    ``rules`` are those of addresses; without them, the rules of the function that a bundle is published for.
+    ``rules`` are those of addresses for a command with --allow-http; without them, the rules of the function.
 
     Raises:
         SettingsError: an environment variable does not fit, such as STILE_UPSTREAM_HOSTS, which applies here too.
@@ -40,7 +40,8 @@ def are_publishable(compiled: Sequence[Compiled], *, rules: AddressRules | None 
         yield from _secrets_in(compiled)
         allowed = rules or publish_rules()
         for one in compiled:
-            yield from (f"{one.bundle.endpoint}: {fault}" for fault in address_faults(one.bundle, allowed))
+            found = address_faults(one.bundle, allowed, offers_http=bool(rules))
+            yield from (f"{one.bundle.endpoint}: {fault}" for fault in found)
 
     return _complain(faults())
 
@@ -99,8 +100,8 @@ def publish_rules() -> AddressRules:
     return replace(local_settings().addresses, local=False)
 
 
-def address_faults(bundle: Bundle, rules: AddressRules) -> list[str]:
-    """Return a sentence on each URL in a bundle that the rules refuse without resolving names."""
+def address_faults(bundle: Bundle, rules: AddressRules, *, offers_http: bool = False) -> list[str]:
+    """Return a sentence on each URL that the rules refuse without resolving names. ``offers_http``: --allow-http."""
     faults = []
     for key, url in _addresses(bundle):
         parts = urlsplit(url)
@@ -108,9 +109,19 @@ def address_faults(bundle: Bundle, rules: AddressRules) -> list[str]:
         kind = literal_fault(host, rules)
         allowed = _with_tenants(rules, bundle.upstream) if key == "upstream.url" else rules
         fault = f"its address is {kind}" if kind else allowed.url_fault(parts.scheme, host)
+        option = f", or --allow-http {host}" if kind == LOOPBACK or fault == NO_TLS else ""
+        expected = f"may be asked{option}" if offers_http else "the function may ask"
         if fault:
-            faults.append(f"{key} {url}: {fault}; expected the https URL of a host that the function may ask")
+            faults.append(f"{key} {url}: {fault}; expected the https URL of a host that {expected}")
     return faults
+
+
+def http_sentences(bundle: Bundle) -> Iterator[str]:
+    """Yield a sentence on each URL in a bundle that is asked without TLS."""
+    for key, url in _addresses(bundle):
+        if urlsplit(url).scheme == "http":
+            host = urlsplit(url).hostname
+            yield f"{bundle.endpoint}: {key} is asked without TLS, which only `stile serve --allow-http {host}` allows"
 
 
 def _addresses(bundle: Bundle) -> Iterator[tuple[str, str]]:

@@ -62,7 +62,8 @@ class KnownHosts:
         app = self._app
         hosts = [host.lower() for host in Headers(scope=scope).getlist("host")]
         if scope["path"] not in self._open_paths and (len(hosts) != 1 or hosts[0] not in self._hosts):
-            sentence = f"this server answers only to {', '.join(sorted(self._hosts))}"
+            others = "`stile serve` takes others by --public-url and --allowed-host"
+            sentence = f"this server answers only to the Host {', '.join(sorted(self._hosts))}; {others}"
             app = refuse(scope, Refused("foreign-host", sentence), reason="foreign host")
         await app(scope, receive, send)
 

@@ -74,7 +74,6 @@ WITH_SERVERS = (
         place=r"upstream\.url http://api\.internal:8080/graphql",
         cause=r"https is required|without TLS",
         remedy=r"--allow-http|STILE_ALLOW_LOCAL_UPSTREAMS",
-        faults={"remedy"},
     ),
     Mistake(
         number=54,
@@ -83,7 +82,6 @@ WITH_SERVERS = (
         place=r"secret:TOKEN|upstream\.auth",
         cause=r"STILE_SECRETS? is not set|TOKEN.*(is not set|is missing|cannot be read|is set neither)",
         remedy=r"STILE_SECRET_TOKEN",
-        faults={"place", "cause", "remedy"},
     ),
     Mistake(
         number=55,
@@ -92,7 +90,6 @@ WITH_SERVERS = (
         place=r"STILE_STATE_KEY|\bnews\b",
         cause=r"state key|STILE_STATE_KEY",
         remedy=r"(?i)(set|need|give|same|share|unless|with)\w* [^.;]*STILE_STATE_KEY|STILE_STATE_KEY=",
-        faults={"place", "cause", "remedy"},
     ),
     Mistake(
         number=56,
@@ -101,7 +98,6 @@ WITH_SERVERS = (
         place=r"corp/staff|identity",
         cause=r"STILE_SECRET_CORP.*(is not set|is missing)|(not set|missing).*STILE_SECRET_CORP",
         remedy=r"set (the variable|STILE_SECRET_CORP|it)|\.env|environment",
-        faults={"place", "cause", "remedy"},
     ),
     Mistake(
         number=57,
@@ -110,7 +106,6 @@ WITH_SERVERS = (
         place=r"--public-url|STILE_PUBLIC_URL|public URL",
         cause=r"ends (in|with) |(path|URL|address) of (an|the|one) endpoint|names an endpoint",
         remedy=r"https://mcp\.corp\.example(?!/corp)",
-        faults={"place", "cause", "remedy"},
     ),
     Mistake(
         number=58,
@@ -119,7 +114,6 @@ WITH_SERVERS = (
         place=r"POWERTOOLS_LOG_LEVEL",
         cause=r"(?i)'?verbose",
         remedy=r"DEBUG|INFO",
-        faults={"place", "remedy", "traceback"},
     ),
     Mistake(
         number=59,
@@ -128,7 +122,6 @@ WITH_SERVERS = (
         place=r"mcp\.corp\.example|\bHost\b",
         cause=r"answers only to|foreign host",
         remedy=r"--public-url|--allowed-host|STILE_PUBLIC_URL",
-        faults={"place", "remedy"},
     ),
     Mistake(
         number=60,
@@ -137,6 +130,5 @@ WITH_SERVERS = (
         place=r"\bAuthorization\b",
         cause=r"\$\{|(name|names) of a variable|a variable",
         remedy=r"Authorization: Bearer TOKEN",
-        faults={"cause"},
     ),
 )  # fmt: skip
