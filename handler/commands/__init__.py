@@ -186,9 +186,10 @@ def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> in
         complain(f"The current folder cannot be used ({exc.strerror}): change to a folder that exists.")
         return of_errors
     at_start = signal.getsignal(signal.SIGINT)
+    ends_at_once = callable(at_start) and at_start is not signal.default_int_handler
     sys.path.append(here)  # endpoints import modules of the current folder, which shadow no other module
     try:
-        if callable(at_start):
+        if ends_at_once:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         code = command.run(options)
         sys.stdout.flush()
@@ -201,7 +202,7 @@ def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> in
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REFUSED if of_errors == USAGE else of_errors
     finally:
-        if callable(at_start):
+        if ends_at_once:
             signal.signal(signal.SIGINT, at_start)
         sys.path.remove(here)
     return code

@@ -105,7 +105,8 @@ def test_api_that_the_function_would_not_ask_is_built_and_not_published(
     assert stile("build", ".").code == 0
     checked = stile("check", ".")
     assert checked.code == 0
-    assert f"`stile publish` will refuse {sentence}." in " ".join(checked.out.split("\n"))
+    of_function = f"upstream.url {url}: {fault}; expected the https URL of a host that the function may ask"
+    assert f"`stile publish` will refuse {of_function}." in " ".join(checked.out.split("\n"))
 
 
 NO_API = "config.yaml names no upstream.url, so its tools have no API to ask"

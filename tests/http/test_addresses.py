@@ -17,6 +17,7 @@ from handler.errors.infrastructure import AddressRefused, HttpUnreachable
 from handler.http.addresses import STRICT, AddressRules, is_host_pattern
 from handler.http.client import HttpClient, HttpRequest
 from tests.conftest import ROOT
+from tests.support.api import running_api
 from tests.support.function import running_function
 from tests.support.local import LOCAL
 from tests.support.raw_http import RawServer, answer, answering, running_server
@@ -117,6 +118,36 @@ def test_only_loopback_is_allowed_beside_these_on_a_machine_of_ones_own() -> Non
     assert LOCAL.address_fault("127.0.0.1", 80) == ""
     assert LOCAL.address_fault("::ffff:127.0.0.1", 80) == ""
     assert LOCAL.address_fault("169.254.169.254", 80) == "link-local"
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed"),
+    [("api.internal", True), ("API.internal.", True), ("a.b.corp", True), ("corp", False), ("other.internal", False)],
+)
+def test_named_hosts_alone_are_asked_without_tls_and_on_loopback(host: str, allowed: bool) -> None:
+    rules = AddressRules(http_hosts=("api.internal", "*.corp"))
+
+    assert rules.url_fault("http", host) == ("" if allowed else "https is required")
+    assert rules.address_fault("127.0.0.1", 80, host=host) == ("" if allowed else "loopback")
+    assert rules.address_fault("169.254.169.254", 80, host=host) == "link-local"
+
+
+def test_host_without_tls_has_to_be_among_the_hosts_of_the_owner() -> None:
+    rules = AddressRules(http_hosts=("api.internal",), hosts=("api.example",))
+
+    assert rules.url_fault("http", "api.internal") == "STILE_UPSTREAM_HOSTS does not name this host"
+
+
+def test_request_goes_to_loopback_for_a_named_host_alone() -> None:
+    with running_api() as api:
+        port = api.url.rpartition(":")[2].partition("/")[0]
+        request = HttpRequest(method="POST", url=f"http://localhost:{port}/", body=b"{}", timeout_s=5, max_bytes=1_000)
+        with closing(HttpClient(AddressRules(http_hosts=("localhost",)))) as client:
+            assert client.send(request).status == 200
+            with pytest.raises(AddressRefused, match="https is required"):
+                client.send(dataclasses.replace(request, url=api.url))
+
+    assert len(api.asked) == 1
 
 
 @pytest.mark.parametrize("rules", [STRICT, LOCAL])
