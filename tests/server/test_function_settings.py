@@ -142,7 +142,7 @@ def test_api_of_the_functions_own_machine_is_not_asked(
     with started(monkeypatch, STILE_BUNDLES=asking) as send:
         answered = send({}, call=True)
 
-    assert (answered.status, json.loads(answered.text)["code"]) == (503, "endpoint-not-ready")
+    assert (answered.status, answered.json["code"]) == (503, "endpoint-not-ready")
     trouble, _ = lines(capsys)
     assert trouble["reason"].startswith("upstream.url http://127.0.0.1: https is required: `stile serve` allows http")
     assert api.accepted == 0
