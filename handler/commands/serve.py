@@ -118,7 +118,6 @@ def run(options: argparse.Namespace) -> int:
         bundles=options.source, public_url=options.public_url, page=options.page, http_hosts=tuple(options.allow_http)
     )
     public_url = service.settings().public_url
-    make_logger(os.environ)  # refuses a level that does not exist, before a worker does
     is_loopback = options.host == "localhost"
     with suppress(ValueError):
         is_loopback = ipaddress.ip_address(options.host).is_loopback
@@ -170,7 +169,8 @@ def _serve(listener: socket.socket, service: Service, public_url: str, options: 
         else:
             uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:  # uvicorn raises the signal again after its own end
-        announce("Stopped.")
+        pass
+    announce("Stopped.")
 
 
 class _Workers(Multiprocess):
@@ -179,6 +179,12 @@ class _Workers(Multiprocess):
     uvicorn keeps the parent's copy open until the last worker has ended. The system would accept connections for it
     that no process answers.
     """
+
+    def init_processes(self) -> None:
+        """Start the workers, which ignore Ctrl-C while they load: the parent ends them."""
+        handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        super().init_processes()
+        signal.signal(signal.SIGINT, handler)
 
     def terminate_all(self) -> None:
         """Close the parent's socket, and end the workers."""
@@ -201,27 +207,20 @@ def _prepared(service: Service, options: argparse.Namespace) -> Iterator[Service
         yield _checked(service, names or [])
     elif folder.is_dir() and any(find_endpoints(folder)):
         with tempfile.TemporaryDirectory(prefix="stile-") as private:
-            compiled = {one.bundle.endpoint: one for one in _compile_into(private, service, options)}
-            allowed = service.settings().env_secrets
-            secrets = {name: trial_secrets(each.env_file, name, allowed) for name, each in compiled.items()}
-            yield _checked(replace(service, bundles=private, secrets=secrets), [*compiled], compiled)
+            storage, settings = FolderStorage(private), service.settings()
+            compiled = compile_or_complain(folder, stage=options.stage, endpoint=options.endpoint)
+            if not compiled or not are_publishable(compiled, rules=settings.addresses):
+                raise CommandRefused(NOTHING)
+            for key, content in (each for one in compiled for each in one.objects()):
+                storage.write(key, content)
+            named = {one.bundle.endpoint: one for one in compiled}
+            secrets = {name: trial_secrets(one.env_file, name, settings.env_secrets) for name, one in named.items()}
+            yield _checked(replace(service, bundles=private, secrets=secrets), [*named], named)
     elif folder.is_dir() and any(folder.glob(BUNDLES)):
         bundles = sorted(folder.glob(BUNDLES))
         yield _checked(service, [file.parent.relative_to(folder).as_posix() for file in bundles])
     else:
         raise CommandRefused(f"{source}: expected an endpoint folder, a folder of bundles, or s3://bucket/prefix")
-
-
-def _compile_into(private: str, service: Service, options: argparse.Namespace) -> list[Compiled]:
-    """Store the compiled endpoints in a folder, and return them."""
-    compiled = compile_or_complain(Path(options.source), stage=options.stage, endpoint=options.endpoint)
-    if not compiled or not are_publishable(compiled, rules=service.settings().addresses):
-        raise CommandRefused(NOTHING)
-    storage = FolderStorage(private)
-    for one in compiled:
-        for key, content in one.objects():
-            storage.write(key, content)
-    return compiled
 
 
 def _checked(service: Service, names: Sequence[str], compiled: Mapping[str, Compiled] | None = None) -> Service:

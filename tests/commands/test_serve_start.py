@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.commands.running import CONFIG, FILES, Stile, interrupt, ran
 from tests.commands.test_serve import LOCAL, serving, with_config
+from tests.conftest import ROOT
 from tests.support.api import running_api
 from tests.support.endpoints import write_endpoint
 from tests.support.moto import Moto
@@ -217,6 +221,21 @@ def test_url_of_an_endpoint_is_not_the_public_url(workplace: Path, name: str) ->
 
     assert refused.code == 2
     assert "ends with the path of an endpoint: name the server's URL, https://tools.example/base\n" in refused.err
+
+
+def test_ctrl_c_while_workers_load_prints_no_traceback(workplace: Path) -> None:
+    folder = write_endpoint(workplace, FILES)
+    command = [sys.executable, "-m", "handler", "serve", str(folder), "--port", "0", "--workers", "2"]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, env=environ, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stderr
+    with process.stderr:
+        begun = process.stderr.readline()
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: all of the group gets it
+        rest = process.stderr.read()
+
+    assert begun.startswith("Serving ")
+    assert (process.wait(60), rest) == (0, "Stopped.\n")
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

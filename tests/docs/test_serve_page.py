@@ -22,7 +22,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitRequestParams, ElicitResult
 
-from tests.commands.running import Stile, interrupt
+from tests.commands.running import Stile, interrupt, ran
 from tests.commands.test_serve import Served, serving
 from tests.docs.pages import blocks, read, section
 from tests.support.api import Api, Asked, Reply, running_api
@@ -189,8 +189,8 @@ def test_published_folder_of_the_page_is_served_with_a_variable(
     assert published.code == 0, published.err
     words = command("serve bundles")
 
-    without_option = stile("serve", "bundles", "--port", "0")
-    without_secret = stile("serve", *words, "--port", "0")
+    without_option = ran("serve", "bundles", "--port", "0")
+    without_secret = ran("serve", *words, "--port", "0")
     with serving(*words, STILE_SECRET_TOKEN=TOKEN) as served:
         answers = tried(served, keys)
 

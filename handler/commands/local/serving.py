@@ -85,9 +85,7 @@ def require_location(source: str) -> None:
 
 
 def services_of(service: Service, settings: Settings, *, http: HttpClient, logger: Logger) -> Services:
-    """Make the services of one process.
-
-    Secrets for APIs are in AWS if STILE_SECRETS names their place, and else on this machine.
+    """Make the services of one process. Secrets are in AWS if STILE_SECRETS is set, and else on this machine.
 
     Raises:
         SettingsError: a variable that does not fit.
