@@ -162,8 +162,8 @@ def _serve(listener: socket.socket, service: Service, public_url: str, options: 
         ws="none",
         timeout_graceful_shutdown=GRACE_S,
     )
-    announce(f"Serving {options.source} at {service.public_url}, on port {port} of {options.host}; Ctrl-C ends it.")
     try:
+        announce(f"Serving {options.source} at {service.public_url}, on port {port} of {options.host}; Ctrl-C ends it.")
         if options.workers > 1:
             _Workers(config, sockets=[listener]).run()
         else:
@@ -181,10 +181,12 @@ class _Workers(Multiprocess):
     """
 
     def init_processes(self) -> None:
-        """Start the workers, which ignore Ctrl-C while they load: the parent ends them."""
-        handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        """Start the workers, for which Ctrl-C stays blocked: the parent ends them."""
+        if os.name == "posix":
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         super().init_processes()
-        signal.signal(signal.SIGINT, handler)
+        if os.name == "posix":
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
     def terminate_all(self) -> None:
         """Close the parent's socket, and end the workers."""
