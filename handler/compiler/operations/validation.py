@@ -157,14 +157,16 @@ def normalize(
                 problems.warn(node, sentence, code="unsent-directive", about=[f"@{name}"])
             if name in FOR_PARTS or (name in FOR_CLIENTS and not schema.get_directive(name)):
                 left_out[id(node)] = REMOVE
-    stripped = visit(own, _Replacing(left_out))
-    before, after = separate_operations(own), separate_operations(stripped)
+    stripped = visit(own, _Replacing(left_out)) if left_out else own
+    after = separate_operations(stripped)
+    before = separate_operations(own) if left_out else after
     optional: dict[str, set[str]] = {operation: set() for operation in after}
     unsent: dict[str, set[str]] = {operation: set() for operation in after}
     unused: list[Unused] = []
     replacements: dict[int, Any] = {}  # by the identity of a variable's definition
     for operation, alone in after.items():
-        uses, uses_left = _uses(before[operation]), _uses(alone)
+        uses_left = _uses(alone)
+        uses = _uses(before[operation]) if left_out else uses_left
         for node in (each for each in nodes_in(alone) if isinstance(each, VariableDefinitionNode)):
             name = node.variable.name.value
             if name not in uses:
@@ -188,8 +190,8 @@ def normalize(
                 problems.warn(node, sentence, code="nullable-condition", about=[f"${name}"])
                 replacements[id(node)] = replace(node, default_value=BooleanValueNode(value=False))
                 optional[operation].add(name)
-    changed = visit(stripped, _Replacing(replacements))
-    separate = separate_operations(changed)
+    changed = visit(stripped, _Replacing(replacements)) if replacements else stripped
+    separate = separate_operations(changed) if replacements else after
     # A lone, unchanged operation is sent as its file's text, so that its digest is the file's.
     is_whole = len(separate) == 1 and print_ast(changed) == print_ast(executable)
     text = document.loc.source.body if document.loc and is_whole else ""

@@ -39,7 +39,7 @@ from handler.compiler.schema.tool_options import RESULT, AuthorOptions
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.compiler.tools.persisted import sent
 from handler.compiler.tools.variables import coordinates_bound, judge_files, read_bindings
-from handler.graph.documents.answer_plan import plan_of_text
+from handler.graph.documents.answer_plan import plan_of_document
 from handler.graph.tool_entry import default_annotations
 from handler.json_schema.shortening import schema_bytes
 from handler.policy.evaluation import OPEN, Mask, union_of
@@ -136,7 +136,7 @@ def _operation_tool(
         bindings=read_bindings(operation, schema, context.problems),
         bound=context.definitions.shared(bound_schema(inputs, scalars=scalars)),
         options=options.served(output="both"),
-        plan=write_plan(plan_of_text(sent_operation.text, context.whole_view, settable=operation.variables)),
+        plan=write_plan(plan_of_document(operation.document, context.whole_view, settable=operation.variables)),
     )
     return CompiledTool(
         at=declaration.at,
