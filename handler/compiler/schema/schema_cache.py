@@ -36,6 +36,9 @@ MOST_HELD = 4
 MOST_FILES = 48
 MAX_ENTRY_BYTES = 200_000_000
 
+MAKING = ("answers", "bundle", "compiler", "graph", "json_schema", "policy", "text")
+"""The folders of the code that makes entries."""
+
 NEW = ".new-"
 """The beginning of the names of files that are being written."""
 
@@ -69,6 +72,7 @@ class SchemaCache:
         self._seal = seal
         self._schemas: Lru[str, HeldSchema] = Lru(most=MOST_HELD)
         self._values: Lru[str, bytes] = Lru(most=2 * MOST_HELD)
+        self.results: Lru[str, dict[str, tuple[bytes, Any]]] = Lru(most=MOST_HELD)  # of ``KeptOperations``
 
     def find_schema(self, files: EndpointFiles, entry: str, *, stepzen: bool) -> HeldSchema | None:
         """Return the schema that begins in the file ``entry``; ``None`` if memory does not hold it.
@@ -131,7 +135,7 @@ def key_of(kind: str, *parts: Any) -> str:
 def _made_by() -> list[Any]:
     """Name the code that makes the entries: versions, and the compiler's files, which a working copy changes."""
     package = Path(handler.__file__).parent
-    files = [*sorted((package / "compiler").rglob("*.py")), *sorted((package / "graph").glob("*.py"))]
+    files = [file for each in MAKING for file in sorted((package / each).rglob("*.py"))]
     statuses = ((each.relative_to(package).as_posix(), each.stat()) for each in files)
     facts = [(name, status.st_size, status.st_mtime_ns) for name, status in statuses]
     digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
