@@ -45,14 +45,16 @@ class AuthorOperation:
     name: str  # empty if anonymous
     kind: str  # query | mutation
     node: OperationDefinitionNode  # as written, without the variables that are not sent
-    parsed: Callable[[], DocumentNode]  # the text, parsed at its first use
+    parsed: Callable[[], DocumentNode] = field(compare=False)  # the text, parsed at its first use
     text: str  # as sent: the file's own text if unchanged and its only operation, else printed; empty: invalid
     asks: str  # its field that reveals hidden coordinates; empty if it has none
     optional_conditions: frozenset[str]  # variables whose null is sent as absent
     persisted: bool
     tool: McpTool | None
     descriptions: Mapping[str, str]  # variable -> its description
-    written: DocumentNode = field(default_factory=DocumentNode)  # with all places, and fragments of other texts
+    written: DocumentNode = field(
+        default_factory=DocumentNode, compare=False
+    )  # with all places, and fragments of other texts
     key: str = ""  # of the results that are made of this document
 
     @property

@@ -12,7 +12,7 @@ import pytest
 
 from handler.bundle.stored import write_bundle
 from handler.compiler.compile import compile_endpoint
-from handler.compiler.operations import kept_operations, read
+from handler.compiler.operations import kept_operations, read, validation
 from handler.compiler.schema import schema
 from handler.compiler.schema.schema_cache import DIGEST_BYTES, SchemaCache
 from handler.compiler.tools import prescribed
@@ -148,7 +148,7 @@ def test_any_changes_give_what_they_give_without_a_cache(tmp_path: Path) -> None
     assert compiles > examples(40)
 
 
-VALID = {
+VALID: dict[str, str] = {
     "index.graphql": SDL.replace("DIRECTIVES", ""),
     "types.graphql": TYPES.replace("CURSOR", "at: Int").replace("NULL", "size: Int").replace("SECRET", "s: Int"),
     "config.yaml": CONFIG.replace("DOCUMENTS", "text").replace("RULE", "true").replace("GUARD", "?$jwt"),
@@ -164,7 +164,7 @@ VALID = {
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files and names of the operations that are validated and compiled, from now on."""
     names: list[str] = []
-    validate, compile_tool = read.validate_document, prescribed._made_tool
+    validate, compile_tool = validation.validate_document, prescribed._made_tool
 
     def validating(*arguments: Any, file: str, **options: Any) -> Any:
         names.append(file)
@@ -183,7 +183,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_changed_operations_alone_are_compiled(tmp_path: Path, made: list[str], *, in_folder: bool) -> None:
     cache = cache_in(tmp_path / "kept" if in_folder else None)
 
-    def made_with(changes: Mapping[str, str], **options: Any) -> list[str]:
+    def made_with(changes: dict[str, str], **options: Any) -> list[str]:
         made.clear()
         facts(write_endpoint(tmp_path, VALID | changes), cache_in(tmp_path / "kept") if in_folder else cache, **options)
         return made
