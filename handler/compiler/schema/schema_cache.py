@@ -2,7 +2,8 @@
 
 Parsing and validating take most of the time of a large schema, and between two saves of an author it rarely changes. A
 cache lives in memory, for `stile dev`, or in a folder too, for one `stile check` after another. Memory holds read
-schemas. The folder holds bytes: schema indexes, and the warnings of validations without errors, as JSON.
+schemas. The folder holds bytes: schema indexes, and the warnings of validations without errors, as JSON. Both hold the
+results of compiling operations: see ``operations/kept_operations.py``.
 `stile publish` always compiles without it.
 """
 
@@ -35,6 +36,9 @@ LEAST_BYTES = 100_000
 MOST_HELD = 4
 MOST_FILES = 48
 MAX_ENTRY_BYTES = 200_000_000
+
+MAKING = ("answers", "bundle", "compiler", "graph", "json_schema", "policy", "text")
+"""The folders of the code that makes entries."""
 
 NEW = ".new-"
 """The beginning of the names of files that are being written."""
@@ -69,6 +73,7 @@ class SchemaCache:
         self._seal = seal
         self._schemas: Lru[str, HeldSchema] = Lru(most=MOST_HELD)
         self._values: Lru[str, bytes] = Lru(most=2 * MOST_HELD)
+        self.results: Lru[str, dict[str, tuple[bytes, Any]]] = Lru(most=MOST_HELD)  # of ``KeptOperations``
 
     def find_schema(self, files: EndpointFiles, entry: str, *, stepzen: bool) -> HeldSchema | None:
         """Return the schema that begins in the file ``entry``; ``None`` if memory does not hold it.
@@ -131,7 +136,7 @@ def key_of(kind: str, *parts: Any) -> str:
 def _made_by() -> list[Any]:
     """Name the code that makes the entries: versions, and the compiler's files, which a working copy changes."""
     package = Path(handler.__file__).parent
-    files = [*sorted((package / "compiler").rglob("*.py")), *sorted((package / "graph").glob("*.py"))]
+    files = [file for each in MAKING for file in sorted((package / each).rglob("*.py"))]
     statuses = ((each.relative_to(package).as_posix(), each.stat()) for each in files)
     facts = [(name, status.st_size, status.st_mtime_ns) for name, status in statuses]
     digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
