@@ -129,10 +129,11 @@ def key_of(kind: str, *parts: Any) -> str:
 
 @cache
 def _made_by() -> list[Any]:
-    """Name the code that makes the entries: versions, and the compiler's files, which a working copy changes."""
+    """Name the code that makes the entries: versions, files, which a working copy changes, and other packages."""
     package = Path(handler.__file__).parent
-    files = [*sorted((package / "compiler").rglob("*.py")), *sorted((package / "graph").glob("*.py"))]
+    files = sorted(each for each in package.rglob("*.*") if each.suffix != ".pyc")
     statuses = ((each.relative_to(package).as_posix(), each.stat()) for each in files)
     facts = [(name, status.st_size, status.st_mtime_ns) for name, status in statuses]
     digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
-    return [handler.__version__, graphql.version, sys.version, digest]
+    others = Path(graphql.__file__).parents[1].stat().st_mtime_ns  # an upgrade of any package renames files there
+    return [handler.__version__, graphql.version, sys.version, digest, others]
