@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
@@ -19,9 +20,11 @@ from graphql import (
     SchemaDefinitionNode,
     SchemaExtensionNode,
     Source,
+    Token,
     TokenKind,
     parse,
 )
+from graphql.language.block_string import dedent_block_string_lines
 from graphql.language.parser import Parser
 
 from handler.compiler.problems import Place, Problems, node_location
@@ -35,7 +38,7 @@ from handler.compiler.schema.directives import (
 )
 from handler.compiler.schema.merge import merge_definitions
 from handler.compiler.schema.name_graph import reachable
-from handler.compiler.schema.schema_building import build_schema_of, built_of
+from handler.compiler.schema.schema_building import build_schema_of, built_of, release_nodes
 from handler.compiler.schema.schema_cache import LEAST_BYTES, HeldSchema, SchemaCache, key_of
 from handler.compiler.schema.vendor_directives import (
     coordinates_of,
@@ -112,6 +115,8 @@ def read_schema(
         key=key,
     )
     problems.take(own)
+    if schema:
+        release_nodes(schema)
     if cache and digests and schema and not own.errors:
         cache.keep_schema(entry, HeldSchema(author=author, warnings=own.warnings, digests=digests), stepzen=stepzen)
     return author
@@ -205,6 +210,8 @@ def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[
     is in a scope unless a file outside the scope names the type.
     """
     hidden = dict.fromkeys(inaccessible(reader.definitions), "@inaccessible")
+    if not reader.scopes:
+        return hidden
     defined = {name for node in reader.definitions for name in coordinates_of(node)}
     fields = {f"{type_.name}.{name}": type_.name for type_, name, _ in schema_fields(schema)}
     undefined = {coordinate: name for coordinate, name in fields.items() if coordinate not in defined}
@@ -252,7 +259,56 @@ def has_no_definition(source: Source) -> bool:
         return False
 
 
+class SdlLexer(Lexer):
+    """graphql-core's lexer, which reads usual names and strings by patterns, and keeps no token that no node has."""
+
+    def advance(self) -> Token:
+        last = self.token
+        token = super().advance()
+        last.next = token.prev = None
+        return token
+
+    def read_next_token(self, start: int) -> Token:
+        match = NAME.match(self.source.body, start)
+        if match is None:
+            return super().read_next_token(start)
+        if match[1]:
+            self.line += 1
+            self.line_start = match.start(1) + 1
+        return self.create_token(TokenKind.NAME, match.start(2), match.end(), match[2])
+
+    def read_string(self, start: int) -> Token:
+        return self._matched(TokenKind.STRING, STRING, start) or super().read_string(start)
+
+    def read_block_string(self, start: int) -> Token:
+        token = self._matched(TokenKind.BLOCK_STRING, BLOCK_STRING, start)
+        if token is None:
+            return super().read_block_string(start)
+        lines = str(token.value).split("\n")
+        token.value = "\n".join(dedent_block_string_lines(lines))
+        if len(lines) > 1:
+            self.line += len(lines) - 1
+            self.line_start = token.end - len('"""') - len(lines[-1])
+        return token
+
+    def _matched(self, kind: TokenKind, pattern: re.Pattern[str], start: int) -> Token | None:
+        match = pattern.match(self.source.body, start)
+        return self.create_token(kind, start, match.end(), match[1]) if match else None
+
+
+NAME = re.compile(r" *(\n *)?([A-Za-z_]\w*)", re.ASCII)
+STRING = re.compile(r'"([^"\\\r\n\ud800-\udfff]*+)"')
+BLOCK_STRING = re.compile(r'"""((?:[^"\\\r\ud800-\udfff]++|"(?!""))*+)"""')
+"""Strings without escapes, half characters and carriage returns."""
+
+
 class _SdlParser(Parser):
+    def __init__(self, source: Source) -> None:
+        super().__init__(source, lexer=SdlLexer(source))
+
+    def advance_lexer(self) -> None:
+        self._lexer.advance()
+
     def optional_many(
         self, open_kind: TokenKind, parse_fn: Callable[[], T], close_kind: TokenKind
     ) -> tuple[T, ...] | None:

@@ -2,7 +2,8 @@
 
 Parsing and validating take most of the time of a large schema, and between two saves of an author it rarely changes. A
 cache lives in memory, for `stile dev`, or in a folder too, for one `stile check` after another. Memory holds read
-schemas. The folder holds bytes: schema indexes, and the warnings of validations without errors, as JSON.
+schemas. The folder holds bytes: schema indexes, and the warnings of validations without errors, as JSON. Both hold the
+results of compiling operations: see ``operations/kept_operations.py``.
 `stile publish` always compiles without it.
 """
 
@@ -69,6 +70,7 @@ class SchemaCache:
         self._seal = seal
         self._schemas: Lru[str, HeldSchema] = Lru(most=MOST_HELD)
         self._values: Lru[str, bytes] = Lru(most=2 * MOST_HELD)
+        self.results: Lru[str, dict[str, tuple[bytes, Any]]] = Lru(most=MOST_HELD)  # of ``KeptOperations``
 
     def find_schema(self, files: EndpointFiles, entry: str, *, stepzen: bool) -> HeldSchema | None:
         """Return the schema that begins in the file ``entry``; ``None`` if memory does not hold it.
