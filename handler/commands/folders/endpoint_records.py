@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from handler.commands.folders.endpoints import Outcome, Record
 from handler.commands.folders.user_secret import user_cache
@@ -36,7 +37,7 @@ class EndpointRecords:
         # Not in the key, which names a file: variables may be secrets.
         variables = sorted(each for each in environ.items() if each[0].startswith(("STEPZEN_", "STILE_")))
         self._variables = json.dumps(variables).encode()
-        self._former: dict[str, tuple[str, Record]] = json.loads(self.cache.find(self._key) or b"{}")
+        self._former: dict[str, list[Any]] = json.loads(self.cache.find(self._key) or b"{}")
         self._digests: dict[Path, str] = {}
 
     def find(self, folder: Path) -> Record | None:
@@ -52,8 +53,9 @@ class EndpointRecords:
             folder, digest = outcome.folder, self._digests[outcome.folder]
             is_code = outcome.compiled and outcome.compiled.bundle.code
             if outcome.record or (digest and not outcome.problems and not is_code and digest == self._digest(folder)):
-                current[folder.as_posix()] = (digest, record)
-        self.cache.keep(self._key, json.dumps(current).encode())
+                current[folder.as_posix()] = [digest, record]
+        if current != self._former:
+            self.cache.keep(self._key, json.dumps(current).encode())
 
     def _digest(self, folder: Path) -> str:
         """Return the digest of an endpoint; an empty string if it has no record."""
