@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -111,6 +112,7 @@ class _Checked:
 
 
 def run(options: argparse.Namespace) -> int:
+    gc.set_threshold(YOUNG_OBJECTS)
     schemas = user_cache(options.folder, os.environ)
     outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint, tested=True, schemas=schemas)
     checks = [_checked(with_sealed_cursors(outcome)) for outcome in outcomes]

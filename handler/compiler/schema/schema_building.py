@@ -40,6 +40,7 @@ from graphql import (
     visit,
 )
 from graphql.language.ast import QUERY_DOCUMENT_KEYS
+from graphql.language.visitor import EnterLeaveVisitor
 from graphql.type.validate import SchemaValidationContext
 from graphql.validation import KnownDirectivesRule, KnownTypeNamesRule, PossibleTypeExtensionsRule
 from graphql.validation.specified_rules import specified_sdl_rules
@@ -303,6 +304,8 @@ OTHER = "invalid-graphql"
 
 _KEY = "code"
 
+NO_VISIT = EnterLeaveVisitor(None, None)
+
 
 def coded(rules: Iterable[Any]) -> tuple[type[Any], ...]:
     """Wrap rules of graphql-core so that their errors carry a code."""
@@ -339,4 +342,13 @@ def _coded(rule: type[ASTValidationRule]) -> type[ASTValidationRule]:
             own.report_error = lambda error: context.report_error(with_code(error, code))
             super().__init__(own)
 
+        def get_enter_leave_for_kind(self, kind: str) -> EnterLeaveVisitor:
+            return super().get_enter_leave_for_kind(kind) if _visits(rule, kind) else NO_VISIT
+
     return Coded
+
+
+@cache
+def _visits(rule: type[ASTValidationRule], kind: str) -> bool:
+    """Return whether a rule has a method for a kind of nodes. graphql-core asks for each again in each document."""
+    return any(hasattr(rule, name) for name in ("enter", "leave", f"enter_{kind}", f"leave_{kind}"))
