@@ -349,6 +349,6 @@ def _coded(rule: type[ASTValidationRule]) -> type[ASTValidationRule]:
 
 
 @cache
-def _visits(rule: type[ASTValidationRule], kind: str) -> bool:
+def _visits(rule: Any, kind: str) -> bool:
     """Return whether a rule has a method for a kind of nodes. graphql-core asks for each again in each document."""
     return any(hasattr(rule, name) for name in ("enter", "leave", f"enter_{kind}", f"leave_{kind}"))
