@@ -334,7 +334,7 @@ def with_code(error: GraphQLError, code: str) -> GraphQLError:
 
 @cache
 def _coded(rule: type[ASTValidationRule]) -> type[ASTValidationRule]:
-    code = CODE_OF_RULE.get(rule.__name__, OTHER)
+    code, methods = CODE_OF_RULE.get(rule.__name__, OTHER), frozenset(dir(rule))
 
     class Coded(rule):  # type: ignore[misc, valid-type]
         def __init__(self, context: Any) -> None:
@@ -343,12 +343,7 @@ def _coded(rule: type[ASTValidationRule]) -> type[ASTValidationRule]:
             super().__init__(own)
 
         def get_enter_leave_for_kind(self, kind: str) -> EnterLeaveVisitor:
-            return super().get_enter_leave_for_kind(kind) if _visits(rule, kind) else NO_VISIT
+            visits = not methods.isdisjoint(("enter", "leave", f"enter_{kind}", f"leave_{kind}"))
+            return super().get_enter_leave_for_kind(kind) if visits else NO_VISIT
 
     return Coded
-
-
-@cache
-def _visits(rule: Any, kind: str) -> bool:
-    """Return whether a rule has a method for a kind of nodes. graphql-core asks for each again in each document."""
-    return any(hasattr(rule, name) for name in ("enter", "leave", f"enter_{kind}", f"leave_{kind}"))
