@@ -111,8 +111,9 @@ class _Checked:
 
 
 def run(options: argparse.Namespace) -> int:
-    schemas = user_cache(options.folder, os.environ)
-    outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint, tested=True, schemas=schemas)
+    cache = user_cache(options.folder, os.environ)
+    outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint, tested=True, schemas=cache)
+    del cache  # it holds schemas
     checks = [_checked(with_sealed_cursors(outcome)) for outcome in outcomes]
     warnings = sum(len(each.warnings) for each in checks)
     refused = options.strict and warnings > 0
