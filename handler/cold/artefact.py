@@ -200,6 +200,7 @@ class PackFinder:
         folder, file = source.rsplit("/", 1)
         spec = ModuleSpec(name, _PackLoader(name, source, pack=self._pack, entry=entry), origin=source)
         spec.has_location = True
+        spec.cached = f"{folder}/__pycache__/{file[:-3]}.{sys.implementation.cache_tag}.pyc"  # importlib takes longer
         if file == "__init__.py":
             spec.submodule_search_locations = [folder]
         return spec

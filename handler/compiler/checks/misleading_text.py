@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -63,12 +63,17 @@ def prompt_markup(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 def _find(pieces_in: Finder, why: str, endpoint: CompiledEndpoint) -> Iterator[Finding]:
     names_at: dict[str, dict[Place, tuple[str, list[str]]]] = {}  # by file
-    for value, subject, at in _readable(endpoint):
-        for text in dict.fromkeys(_texts_in(value)):
+    readable = list(_readable(endpoint))
+    clean: set[int] = set()  # identities of objects and lists without pieces, which ``readable`` keeps alive
+    for value, subject, at in readable:
+        doubtful, visited = False, set[int]()
+        for text in dict.fromkeys(_texts_in(value, clean, visited)):
             for offset, name in islice(pieces_in(text), MAX_PIECES):
+                doubtful = True
                 place, of = _place_of(text, offset, endpoint.context.files) or (where(at), subject)
                 _, names = names_at.setdefault(place.file, {}).setdefault(place, (of, []))
                 names.append(name)
+        clean |= set() if doubtful else visited
     for places in names_at.values():
         in_order = sorted(places.items(), key=lambda each: (each[0].line, each[0].column))
         (place, (of, _)), *others = in_order
@@ -106,15 +111,14 @@ def _readable(endpoint: CompiledEndpoint) -> Iterator[tuple[Any, str, At]]:
             yield text, "the schema", Place(name)
 
 
-def _texts_in(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            yield from _texts_in(list(value.values()))
-        case list() | tuple():
-            for each in value:
-                yield from _texts_in(each)
+def _texts_in(value: Any, clean: Container[int], visited: set[int]) -> Iterator[str]:
+    """Yield the texts in a JSON value, except in ``clean`` parts. Each part is ``visited`` once."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple) and id(value) not in visited and id(value) not in clean:
+        visited.add(id(value))
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(each, clean, visited)
 
 
 def _place_of(text: str, offset: int, files: EndpointFiles) -> tuple[Place, str] | None:

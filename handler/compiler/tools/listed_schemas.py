@@ -28,6 +28,7 @@ def with_listed_schemas(tools: Sequence[CompiledTool], context: ApiContext | Non
         schemas = _Schemas(context, tools)
         for each in tools:
             yield schemas.listed(each, each.tool) if isinstance(each.tool, PrescribedTool) else each
+        context.kept.save()
 
 
 @dataclass(frozen=True)
