@@ -34,6 +34,7 @@ from benchmarks.functions.cases import (
 )
 from benchmarks.report import machine, write_page
 from benchmarks.upstream import answering_upstream
+from handler.storage.local import FolderStorage
 
 API, GITHUB, STORED = "api/customers", "github/api", "github/stored"
 PRESCRIBED = "GitHub's API: a prescribed call"
@@ -50,7 +51,7 @@ class Case:
 
 def publish(upstream: str, work: Path) -> Path:
     """A folder of bundles with the endpoints that are asked."""
-    bundles = work / "bundles"
+    storage = FolderStorage(work / "bundles")
     operation = QUERY.replace(") {", ') @mcpTool(name: "issues") {', 1)
     github = {"index.graphql": github_schema(), "config.yaml": open_config(upstream)}
     made = (
@@ -61,9 +62,8 @@ def publish(upstream: str, work: Path) -> Path:
     )
     for compiled in made:
         for key, content in compiled.objects():
-            (bundles / key).parent.mkdir(parents=True, exist_ok=True)
-            (bundles / key).write_bytes(content)
-    return bundles
+            storage.write(key, content)
+    return work / "bundles"
 
 
 def cases(builds: Builds, bundles: Path) -> list[Case]:

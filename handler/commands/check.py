@@ -18,6 +18,7 @@ from handler.commands.console import plain_problem, problem_line, say, show_json
 from handler.commands.folders.endpoint_records import EndpointRecords
 from handler.commands.folders.endpoints import Outcome, Record, add_folder_arguments, compile_all
 from handler.commands.folders.tool_costs import sentences_on_tools, tool_list, tool_rows
+from handler.commands.folders.user_secret import user_cache
 from handler.commands.publishing.checks import (
     address_faults,
     check_warnings,
@@ -107,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
         stage=options.stage,
         endpoint=options.endpoint,
         tested=True,
-        schemas=records.cache,
+        schemas=user_cache(options.folder, os.environ),  # not held below: it has schemas
         find_record=records.find,
     )
     checks = [_checked(with_sealed_cursors(outcome)) for outcome in outcomes]
