@@ -15,11 +15,10 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from logging import INFO
-from typing import Any
+from typing import Any, NamedTuple
 
 from aws_lambda_powertools import Logger
 
-from handler.cold.records import record
 from handler.errors.infrastructure import FunctionLacks
 from handler.server.asgi.request_log import FOR_MAINTAINERS, WARNING, level_of
 from handler.settings import SecretArn, Settings
@@ -229,8 +228,7 @@ VERSION = "version"
 DIMENSIONS = (FUNCTION, ENDPOINT, VERSION)
 
 
-@record(frozen=True, slots=True)
-class Metric:
+class Metric(NamedTuple):
     """One metric. ``by_endpoint``: CloudWatch has it for each endpoint, too."""
 
     name: str
