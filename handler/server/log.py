@@ -30,7 +30,8 @@ MAX_REASON_CHARS = 2_000
 
 def make_logger(environ: Mapping[str, str]) -> Logger:
     """Return the logger of the process."""
-    return Logger(service=environ.get("POWERTOOLS_SERVICE_NAME", "stile"), json_serializer=_json_line)
+    service = environ.get("POWERTOOLS_SERVICE_NAME", "stile")
+    return Logger(service=service, json_serializer=_json_line, json_deserializer=_message)
 
 
 def log_trouble(logger: Logger, name: str, trouble: Exception) -> None:
@@ -65,22 +66,36 @@ def write_line(
     """Log one request, with its metrics, and with the traceback of an unexpected error."""
     if metrics:
         facts = {**facts, **metrics.members(facts)}
-    if failure is not None:
-        logger.error("request", **facts, exc_info=failure)
-    elif level_of(facts) == WARNING:
-        logger.warning("request", **facts)
-    else:
-        logger.info("request", **facts)
+    write = logger.info if failure is None else logger.error
+    if failure is None and level_of(facts) == WARNING:
+        write = logger.warning
+    write(_REQUEST, extra={_FACTS: facts}, exc_info=failure)
 
 
-def _json_line(line: dict[str, Any]) -> str:
+_REQUEST = "request"
+
+_FACTS = "facts"
+"""All facts of a request as one member of its record: Powertools copies and compares each member several times."""
+
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=str).encode
+
+
+def _message(text: Any) -> Any:
+    """Return a message as Powertools does: a text that is JSON becomes its value."""
+    return text if text == _REQUEST else json.loads(text)
+
+
+def _json_line(record: Mapping[str, Any]) -> str:
     """Encode a line without half surrogate pairs, which exceptions may quote and streams refuse.
 
     ``taskName``, which records have from Python 3.12 on, is left out: it names the task of the event loop alone.
     """
+    line: dict[str, Any] = {}
+    for name, value in record.items():
+        line |= value if name == _FACTS else {name: value}
     line.pop("taskName", None)
     metrics = line.pop(METADATA) if isinstance(line.get(METADATA), EncodedJson) else ""
-    text = json.dumps(line, separators=(",", ":"), ensure_ascii=False, default=str)
+    text = _encode(line)
     return well_formed(f'{text[:-1]},"{METADATA}":{metrics}}}' if metrics else text)
 
 
