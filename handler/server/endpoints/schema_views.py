@@ -149,6 +149,17 @@ class SchemaViews:
                 self._schemas.put(key, schemas)
         return schemas
 
+    def cached_schemas(self, tool: GraphQLTool | None, evaluation: Evaluation) -> ViewSchemas | None:
+        """Return ``view_schemas`` if they are cached, and no thread works on a view; otherwise ``None``."""
+        key = tool.name if tool else "", evaluation.outcome((tool or self._bundle.graphql).conditions)
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            view, schemas = self._views.use(key), self._schemas.use(key)
+        finally:
+            self._lock.release()
+        return schemas if schemas and schemas.view is view else None
+
     def search(self, tool: GraphQLTool | None, evaluation: Evaluation) -> SchemaSearch:
         """Return the search of a view. Blocks while the view is built; the first question reads the view's words.
 
