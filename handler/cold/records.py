@@ -191,14 +191,13 @@ class _Shared:
             arguments |= names
         unknown = len(arguments)
         for name, store, default in cls.__layout__:
-            value = arguments.get(name, _REQUIRED)
-            if value is not _REQUIRED:
+            if name in arguments:
+                store(self, arguments[name])
                 unknown -= 1
             elif default is not None:
-                value = default()
+                store(self, default())
             else:
                 raise TypeError(f"{cls.__name__} needs {name}")
-            store(self, value)
         if unknown:
             others = arguments.keys() - {name for name, _, _ in cls.__layout__}
             raise TypeError(f"{cls.__name__} has no {', '.join(sorted(others))}")
