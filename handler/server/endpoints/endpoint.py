@@ -86,7 +86,9 @@ class Endpoint:
         self._evaluations: Lru[bytes, Evaluation] = Lru(most=MAX_EVALUATIONS)  # by a digest of the claims
         self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)  # by name and outcome
         self._answer_checkers: dict[int, AnswerChecker] = {}  # by the identity of a schema, which tools may share
-        self._entries: Lru[tuple[str, Mask], Listing] = Lru(most=max(MAX_ENTRIES, 2 * len(bundle.tools)))
+        self._entries: Lru[tuple[str, Mask], Listing] = Lru(
+            most=max(MAX_ENTRIES, 2 * len(bundle.tools)), cost_of=_listing_bytes
+        )
         self._listed_bytes: dict[str, int] = {}  # by the key of a list
         self._lock = Lock()
 
@@ -106,10 +108,9 @@ class Endpoint:
         with self._lock:
             objects = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
             objects += len(self._answer_checkers) * ANSWER_CHECKER_BYTES
-            listings = [each.entry for each in self._entries.values()]
-            entries = ENTRY_SHARE * sum(each.size for each in listings if isinstance(each, Entry))
+            objects += self._entries.cost_bytes
             objects += self._guarded.cost_bytes if "_guarded" in vars(self) else 0
-        return self._bundle_bytes + objects + entries + sum(self._listed_bytes.values()) + self.schema.cost_bytes
+        return self._bundle_bytes + objects + sum(self._listed_bytes.values()) + self.schema.cost_bytes
 
     def note_list(self, key: str, size_bytes: int) -> None:
         """Count the JSON of a list: its entries keep it, and may share most of their objects."""
@@ -294,3 +295,7 @@ class Endpoint:
         with self._lock:
             self._entries.put(key, listing)
         return listing
+
+
+def _listing_bytes(listing: Listing) -> int:
+    return ENTRY_SHARE * listing.entry.size if isinstance(listing.entry, Entry) else 0
