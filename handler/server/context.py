@@ -24,7 +24,7 @@ from handler.policy.evaluation import Evaluation
 from handler.server.asgi.deadlines import deadline_of
 from handler.server.asgi.headers import folded, without_credentials
 from handler.server.asgi.public_url import public_url
-from handler.server.asgi.request_log import add_facts, line_of, note, request_id
+from handler.server.asgi.request_log import line_of, note, request_id
 from handler.server.asgi.response_size import LAMBDA, Room, room_at
 from handler.server.asgi.responses import Refused
 from handler.server.asgi.trace_context import Trace, continue_trace
@@ -111,7 +111,7 @@ class Caller:
 
     def note(self, **facts: Any) -> None:
         """Add facts to the request's log line: never a token, an unnamed argument or a body."""
-        add_facts(self.facts, **facts)
+        self.facts.update(facts)
 
     @property
     def http(self) -> HttpClient:
@@ -208,7 +208,8 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         AccessError: a credential is required, or the given one is refused or cannot be verified.
     """
     bundle, development = endpoint.bundle, services.development
-    presented = Presented(headers=http_call.headers, event=http_call.scope.get("aws.event", {}))
+    headers = folded(http_call.headers)
+    presented = Presented(headers=headers, event=http_call.scope.get("aws.event", {}))
     principal = find_authorized(presented, bundle, development=development)
     if principal is None:
         require_readable_credential(http_call.headers)
@@ -232,7 +233,7 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         room=room_at(presented.event),
         credential=presented.bearer if principal.kind == "token" and not presented.sealed else "",
         trace=trace,
-        headers=without_credentials(folded(http_call.headers)),
+        headers=without_credentials(headers),
         request_id=request_id(http_call.scope),
         facts=line_of(http_call.scope),
     )
