@@ -51,8 +51,8 @@ def replaced(instance: T, /, **changes: Any) -> T:
         TypeError: the record does not have such a field.
     """
     cls: Any = type(instance)
-    values = {name: getattr(instance, name) for name, _, _ in cls.__layout__}
-    copy: T = cls(**{**values, **changes})
+    values = {name: getattr(instance, name) for name, _, _ in cls.__layout__ if name not in changes}
+    copy: T = cls(**values, **changes)
     return copy
 
 

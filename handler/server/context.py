@@ -213,13 +213,16 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
     principal = find_authorized(presented, bundle, development=development)
     if principal is None:
         require_readable_credential(http_call.headers)
-        principal = await _find_sealed(services, http_call, presented, bundle=bundle) or await identify(
-            presented,
-            bundle,
-            tokens=services.verifier_of(bundle.endpoint),
-            without_credential=services.without_credential,
-            now=services.clock(),
-        )
+        if presented.sealed:
+            principal = await _open_sealed(services, http_call, presented, bundle=bundle)
+        else:
+            principal = await identify(
+                presented,
+                bundle,
+                tokens=services.verifier_of(bundle.endpoint),
+                without_credential=services.without_credential,
+                now=services.clock(),
+            )
     note(http_call.scope, principal=principal.kind, who=await services.pseudonyms.of(principal))
     trace = continue_trace(http_call.headers)
     if trace:
@@ -239,16 +242,12 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
     )
 
 
-async def _find_sealed(
-    services: Services, http_call: HttpCall, presented: Presented, *, bundle: Bundle
-) -> Principal | None:
-    """Return the holder of an access token of the OAuth proxy; ``None`` for any other caller.
+async def _open_sealed(services: Services, http_call: HttpCall, presented: Presented, *, bundle: Bundle) -> Principal:
+    """Return the holder of an access token of the OAuth proxy.
 
     Raises:
         CredentialRefused: the token is not valid here and now, or the route is not the MCP route.
     """
-    if not presented.sealed:
-        return None
     from handler.server.auth.sealed_state import open_access_token  # few requests have such a token
 
     path, url = f"/{bundle.endpoint}/mcp", public_url(http_call.scope)

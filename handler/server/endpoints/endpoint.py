@@ -42,7 +42,7 @@ MAX_VALIDATORS, MAX_EVALUATIONS = 1_000, 256
 WITHOUT_TOKEN = ("api_key", "authorizer")
 """Kinds of principals whose credential is not a token that this function has verified."""
 
-COSTS: Mapping[str, int] = {"evaluations": 2_000, "validators": 4_000, "entries": 1_000}
+EVALUATION_BYTES, VALIDATOR_BYTES, ENTRY_BYTES = 2_000, 4_000, 1_000
 """Approximate bytes of one object of each kind, without the JSON of an entry."""
 
 ANSWER_CHECKER_BYTES = 12_000
@@ -106,9 +106,9 @@ class Endpoint:
     def cost_bytes(self) -> int:
         """Approximate memory in bytes, with all cached objects."""
         with self._lock:
-            objects = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
+            objects = len(self._evaluations) * EVALUATION_BYTES + len(self._validators) * VALIDATOR_BYTES
+            objects += len(self._entries) * ENTRY_BYTES + self._entries.cost_bytes
             objects += len(self._answer_checkers) * ANSWER_CHECKER_BYTES
-            objects += self._entries.cost_bytes
             objects += self._guarded.cost_bytes if "_guarded" in vars(self) else 0
         return self._bundle_bytes + objects + sum(self._listed_bytes.values()) + self.schema.cost_bytes
 
