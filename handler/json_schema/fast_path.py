@@ -77,13 +77,10 @@ class _Place:
         self.steps = steps
 
 
-_CONTAINERS = (dict, list)  # made once, as a union of types is not
-
-
 def _fits(value: Any, schema: Any, above: _Place) -> bool:
     if not isinstance(schema, dict) or not above.steps:
         return False
-    if not isinstance(value, _CONTAINERS):
+    if not isinstance(value, (dict, list)):
         return _fits_all(value, schema, above)
     results, key = above.check.results, (id(value), id(schema))
     result = results.get(key)

@@ -24,7 +24,7 @@ from handler.policy.evaluation import Evaluation
 from handler.server.asgi.deadlines import deadline_of
 from handler.server.asgi.headers import folded, without_credentials
 from handler.server.asgi.public_url import public_url
-from handler.server.asgi.request_log import line_of, note, request_id
+from handler.server.asgi.request_log import line_of, note
 from handler.server.asgi.response_size import LAMBDA, Room, room_at
 from handler.server.asgi.responses import Refused
 from handler.server.asgi.trace_context import Trace, continue_trace
@@ -223,10 +223,11 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
                 without_credential=services.without_credential,
                 now=services.clock(),
             )
-    note(http_call.scope, principal=principal.kind, who=await services.pseudonyms.of(principal))
+    facts = line_of(http_call.scope)
+    facts.update(principal=principal.kind, who=await services.pseudonyms.of(principal))
     trace = continue_trace(http_call.headers)
     if trace:
-        note(http_call.scope, trace_id=trace.id)
+        facts["trace_id"] = trace.id
     return Caller(
         endpoint=endpoint,
         principal=principal,
@@ -237,8 +238,8 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         credential=presented.bearer if principal.kind == "token" and not presented.sealed else "",
         trace=trace,
         headers=without_credentials(headers),
-        request_id=request_id(http_call.scope),
-        facts=line_of(http_call.scope),
+        request_id=facts["request_id"],
+        facts=facts,
     )
 
 

@@ -14,10 +14,11 @@ import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from logging import INFO
+from logging import INFO, LogRecord
 from typing import Any, NamedTuple
 
 from aws_lambda_powertools import Logger
+from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 
 from handler.errors.infrastructure import FunctionLacks
 from handler.server.asgi.request_log import FOR_MAINTAINERS, WARNING, level_of
@@ -30,8 +31,7 @@ MAX_REASON_CHARS = 2_000
 
 def make_logger(environ: Mapping[str, str]) -> Logger:
     """Return the logger of the process."""
-    service = environ.get("POWERTOOLS_SERVICE_NAME", "stile")
-    return Logger(service=service, json_serializer=_json_line, json_deserializer=_message)
+    return Logger(service=environ.get("POWERTOOLS_SERVICE_NAME", "stile"), logger_formatter=_Formatter())
 
 
 def log_trouble(logger: Logger, name: str, trouble: Exception) -> None:
@@ -69,34 +69,44 @@ def write_line(
     write = logger.info if failure is None else logger.error
     if failure is None and level_of(facts) == WARNING:
         write = logger.warning
-    write(_REQUEST, extra={_FACTS: facts}, exc_info=failure)
+    write("request", extra={_FACTS: facts}, exc_info=failure)
 
-
-_REQUEST = "request"
 
 _FACTS = "facts"
-"""All facts of a request as one member of its record: Powertools copies and compares each member several times."""
+"""The member of a record with all facts of a request."""
+
+
+class _Formatter(LambdaPowertoolsFormatter):
+    """Powertools' formatter, with a short way for requests: Powertools looks at each member of a record many times."""
+
+    def format(self, record: LogRecord) -> str:
+        facts = vars(record).pop(_FACTS, {})
+        if not facts or record.exc_info or self.thread_safe_get_current_keys():
+            vars(record).update(facts)
+            return super().format(record)
+        line = {
+            **self.log_format,
+            "level": record.levelname,
+            "location": f"{record.funcName}:{record.lineno}",
+            "message": record.msg,
+            "timestamp": self.formatTime(record),
+            **facts,
+            "xray_trace_id": self._get_latest_trace_id(),
+        }
+        return self.serialize({name: value for name, value in line.items() if value is not None})
+
+    def serialize(self, log: Any) -> str:
+        """Encode a line without half surrogate pairs, which exceptions may quote and streams refuse.
+
+        ``taskName``, which records have from Python 3.12 on, is left out: it names the task of the event loop alone.
+        """
+        log.pop("taskName", None)
+        metrics = log.pop(METADATA) if isinstance(log.get(METADATA), EncodedJson) else ""
+        text = _encode(log)
+        return well_formed(f'{text[:-1]},"{METADATA}":{metrics}}}' if metrics else text)
+
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=str).encode
-
-
-def _message(text: Any) -> Any:
-    """Return a message as Powertools does: a text that is JSON becomes its value."""
-    return text if text == _REQUEST else json.loads(text)
-
-
-def _json_line(record: Mapping[str, Any]) -> str:
-    """Encode a line without half surrogate pairs, which exceptions may quote and streams refuse.
-
-    ``taskName``, which records have from Python 3.12 on, is left out: it names the task of the event loop alone.
-    """
-    line: dict[str, Any] = {}
-    for name, value in record.items():
-        line |= value if name == _FACTS else {name: value}
-    line.pop("taskName", None)
-    metrics = line.pop(METADATA) if isinstance(line.get(METADATA), EncodedJson) else ""
-    text = _encode(line)
-    return well_formed(f'{text[:-1]},"{METADATA}":{metrics}}}' if metrics else text)
 
 
 MAX_VALUES = 100

@@ -74,11 +74,6 @@ def written(line: Mapping[str, Any]) -> dict[str, Any]:
     return facts
 
 
-def request_id(scope: Scope) -> str:
-    """Return the id of the current request, which is in its log line and its response."""
-    return str(scope[_FACTS]["request_id"])
-
-
 def level_of(facts: Mapping[str, Any]) -> str:
     """Return the level of a line: ``WARNING`` if a maintainer must act, also on one request of a batch."""
     if "unset" in facts:  # a missing setting, which changed the response

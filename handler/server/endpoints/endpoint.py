@@ -93,16 +93,6 @@ class Endpoint:
         self._lock = Lock()
 
     @property
-    def held(self) -> Mapping[str, int]:
-        """The number of cached objects of each kind."""
-        return {
-            "evaluations": len(self._evaluations),
-            "validators": len(self._validators),
-            "entries": len(self._entries),
-            **self.schema.held,
-        }
-
-    @property
     def cost_bytes(self) -> int:
         """Approximate memory in bytes, with all cached objects."""
         with self._lock:

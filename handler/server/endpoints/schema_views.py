@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Lock
@@ -72,11 +72,6 @@ class SchemaViews:
         self._printed: Lru[tuple[str, Mask], str] = Lru(most=MAX_PRINTED)
         self._searches: Lru[tuple[str, Mask], SchemaSearch] = Lru(most=MAX_SEARCHES)
         self._lock = Lock()
-
-    @property
-    def held(self) -> Mapping[str, int]:
-        """The number of cached objects of each kind."""
-        return {"views": len(self._views), "schemas": len(self._schemas), "printed": len(self._printed)}
 
     @property
     def cost_bytes(self) -> int:
