@@ -84,8 +84,8 @@ class Door(Mangum):
     def __init__(
         self, app: RequestLog, *, trace: Callable[[], None], answer_other: Callable[[Any, Any], dict[str, Any]]
     ) -> None:
-        handlers: list[type[LambdaHandler]] = [ALB, _HttpApi]
-        super().__init__(app, lifespan="off", custom_handlers=handlers, text_mime_types=[*media_types.TEXTS])
+        texts = [*media_types.TEXTS]
+        super().__init__(app, lifespan="off", custom_handlers=[ALB, _HttpApi], text_mime_types=texts)
         self._trace = trace
         self._answer_other = answer_other
 

@@ -72,8 +72,8 @@ def write_line(
     write("request", extra={_FACTS: facts}, exc_info=failure)
 
 
-_FACTS = "facts"
-"""The member of a record with all facts of a request."""
+_FACTS = "facts"  # the member of a record with all facts of a request
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=str).encode
 
 
 class _Formatter(LambdaPowertoolsFormatter):
@@ -84,15 +84,9 @@ class _Formatter(LambdaPowertoolsFormatter):
         if not facts or record.exc_info or self.thread_safe_get_current_keys():
             vars(record).update(facts)
             return super().format(record)
-        line = {
-            **self.log_format,
-            "level": record.levelname,
-            "location": f"{record.funcName}:{record.lineno}",
-            "message": record.msg,
-            "timestamp": self.formatTime(record),
-            **facts,
-            "xray_trace_id": self._get_latest_trace_id(),
-        }
+        line = {**self.log_format, "level": record.levelname, "location": f"{record.funcName}:{record.lineno}"}
+        line |= {"message": record.msg, "timestamp": self.formatTime(record), **facts}
+        line["xray_trace_id"] = self._get_latest_trace_id()
         return self.serialize({name: value for name, value in line.items() if value is not None})
 
     def serialize(self, log: Any) -> str:
@@ -104,9 +98,6 @@ class _Formatter(LambdaPowertoolsFormatter):
         metrics = log.pop(METADATA) if isinstance(log.get(METADATA), EncodedJson) else ""
         text = _encode(log)
         return well_formed(f'{text[:-1]},"{METADATA}":{metrics}}}' if metrics else text)
-
-
-_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=str).encode
 
 
 MAX_VALUES = 100

@@ -84,9 +84,6 @@ class Credential:
     refuse: Callable[[], bool] = lambda: False
 
 
-_NONE = Credential()
-
-
 async def credential_for(caller: Caller, *, timeout_s: float) -> Credential:
     """Return the credential for a request of this caller. SigV4 signs the request: see ``signature_headers``.
 
@@ -98,7 +95,7 @@ async def credential_for(caller: Caller, *, timeout_s: float) -> Credential:
     """
     match caller.endpoint.bundle.upstream.auth:
         case NoAuth() | SigV4Auth():
-            return _NONE
+            return Credential()
         case BearerAuth(token=secret):
             return _as_bearer(await _secret(caller, secret))
         case HeaderAuth(header=header, value=secret):
