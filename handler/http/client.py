@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import field
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from handler.cold.artefact import CERTIFICATES
@@ -255,7 +255,8 @@ def _unobserved(_: HttpRequest) -> AbstractContextManager[list[HttpResponse]]:
     return nullcontext([])
 
 
-class _Target(NamedTuple):
+@record(frozen=True, slots=True)
+class _Target:
     """The destination of a URL."""
 
     scheme: str

@@ -15,11 +15,12 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from logging import INFO, LogRecord
-from typing import Any, NamedTuple
+from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 
+from handler.cold.records import record
 from handler.errors.infrastructure import FunctionLacks
 from handler.server.asgi.request_log import FOR_MAINTAINERS, WARNING, level_of
 from handler.settings import SecretArn, Settings
@@ -244,7 +245,8 @@ VERSION = "version"
 DIMENSIONS = (FUNCTION, ENDPOINT, VERSION)
 
 
-class Metric(NamedTuple):
+@record(frozen=True, slots=True)
+class Metric:
     """One metric. ``by_endpoint``: CloudWatch has it for each endpoint, too."""
 
     name: str
