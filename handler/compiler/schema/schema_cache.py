@@ -4,7 +4,6 @@ Parsing and validating take most of the time of a large schema, and between two 
 cache lives in memory, for `stile dev`, or in a folder too, for one `stile check` after another. Memory holds read
 schemas. The folder holds bytes: schema indexes, and the warnings of validations without errors, as JSON. Both hold the
 results of compiling operations: see ``operations/kept_operations.py``.
-`stile publish` always compiles without it.
 """
 
 from __future__ import annotations
@@ -36,9 +35,6 @@ LEAST_BYTES = 100_000
 MOST_HELD = 4
 MOST_FILES = 48
 MAX_ENTRY_BYTES = 200_000_000
-
-MAKING = ("answers", "bundle", "compiler", "graph", "json_schema", "policy", "text")
-"""The folders of the code that makes entries."""
 
 NEW = ".new-"
 """The beginning of the names of files that are being written."""
@@ -134,10 +130,11 @@ def key_of(kind: str, *parts: Any) -> str:
 
 @cache
 def _made_by() -> list[Any]:
-    """Name the code that makes the entries: versions, and the compiler's files, which a working copy changes."""
+    """Name the code that makes the entries: versions, files, which a working copy changes, and other packages."""
     package = Path(handler.__file__).parent
-    files = [file for each in MAKING for file in sorted((package / each).rglob("*.py"))]
+    files = sorted(each for each in package.rglob("*.*") if each.suffix != ".pyc")
     statuses = ((each.relative_to(package).as_posix(), each.stat()) for each in files)
     facts = [(name, status.st_size, status.st_mtime_ns) for name, status in statuses]
     digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
-    return [handler.__version__, graphql.version, sys.version, digest]
+    others = Path(graphql.__file__).parents[1].stat().st_mtime_ns  # an upgrade of any package renames files there
+    return [handler.__version__, graphql.version, sys.version, digest, others]
