@@ -16,7 +16,6 @@ from benchmarks.check import large_schema
 from benchmarks.container import Function
 from benchmarks.tls import behind_tls, trusting
 from benchmarks.upstream import answering_upstream
-from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.storage.local import FolderStorage
 from tests.corpora.fetch import fetch
@@ -136,10 +135,10 @@ def _make_functions(
 ) -> list[Made]:
     """Publish what functions serve to a folder and to a bucket."""
     folder = work / "bundles"
+    storage = FolderStorage(folder)
     for made in _endpoints(work, upstream):
-        storage = FolderStorage(folder)
-        storage.write(index_key(made.bundle.endpoint, made.bundle.index), made.index)
-        storage.write(bundle_key(made.bundle.endpoint), write_bundle(made.bundle))
+        for key, content in made.objects():
+            storage.write(key, content)
     objects = {
         f"{PREFIX}/{path.relative_to(folder)}": path.read_bytes() for path in folder.rglob("*") if path.is_file()
     }

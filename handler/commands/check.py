@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ from handler.commands.console import plain_problem, problem_line, say, show_json
 from handler.commands.folders.endpoint_records import EndpointRecords
 from handler.commands.folders.endpoints import Outcome, Record, add_folder_arguments, compile_all
 from handler.commands.folders.tool_costs import sentences_on_tools, tool_list, tool_rows
+from handler.commands.folders.user_secret import user_cache
 from handler.commands.publishing.checks import (
     address_faults,
     check_warnings,
@@ -40,6 +42,9 @@ HEADINGS = ("tool", "kind", "runs", "types", "bytes", "~tokens", "listed", "anon
 MAX_GROUPS = 5
 MAX_NAMED = 8
 """The limits of each printed list of coordinates that hiding takes along. ``--json`` has all coordinates."""
+
+YOUNG_OBJECTS = 2_000_000
+"""New objects before a collection: a check ends with most of what it makes, so scanning that would only cost time."""
 
 Sentence = tuple[str, str]
 """A sentence for a person, with its style."""
@@ -96,13 +101,14 @@ class _Explain(argparse.Action):
 
 
 def run(options: argparse.Namespace) -> int:
+    gc.set_threshold(YOUNG_OBJECTS)
     records = EndpointRecords("check", options, os.environ)
     outcomes = compile_all(
         options.folder,
         stage=options.stage,
         endpoint=options.endpoint,
         tested=True,
-        schemas=records.cache,
+        schemas=user_cache(options.folder, os.environ),  # not held below: it has schemas
         find_record=records.find,
     )
     checks = [_checked(with_sealed_cursors(outcome)) for outcome in outcomes]

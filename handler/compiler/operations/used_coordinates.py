@@ -54,15 +54,15 @@ def coordinates_used(document: DocumentNode, schema: GraphQLSchema) -> dict[str,
                 if parent := types.get_parent_type():
                     first_uses.setdefault(parent.name, node)
                     if not node.name.value.startswith("__"):
-                        own = f"{parent.name}.{node.name.value}"
-                        first_uses.setdefault(own, node)
-                        for argument in (types.get_field_def() and node.arguments) or ():
-                            first_uses.setdefault(f"{own}({argument.name.value}:)", argument)
+                        first_uses.setdefault(f"{parent.name}.{node.name.value}", node)
             case DirectiveNode():
                 first_uses.setdefault(f"@{node.name.value}", node)
             case ArgumentNode():
-                if directive := types.get_directive():
+                parent, field, directive = types.get_parent_type(), types.get_field_def(), types.get_directive()
+                if directive:
                     first_uses.setdefault(f"@{directive.name}({node.name.value}:)", node)
+                elif parent and field and field.ast_node:
+                    first_uses.setdefault(f"{parent.name}.{field.ast_node.name.value}({node.name.value}:)", node)
             case ObjectFieldNode():
                 if holder := get_named_type(types.get_parent_input_type()):
                     first_uses.setdefault(f"{holder.name}.{node.name.value}", node)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
@@ -38,11 +37,12 @@ from handler.compiler.schema.directives import (
 )
 from handler.compiler.schema.merge import merge_definitions
 from handler.compiler.schema.name_graph import reachable
-from handler.compiler.schema.schema_building import build_schema_of, built_of, release_nodes
+from handler.compiler.schema.schema_building import build_schema_of, built_of
 from handler.compiler.schema.schema_cache import LEAST_BYTES, HeldSchema, SchemaCache, key_of
 from handler.compiler.schema.vendor_directives import (
     coordinates_of,
     declared_costs,
+    forget_places,
     inaccessible,
     missing_definitions,
     types_named,
@@ -115,8 +115,7 @@ def read_schema(
         key=key,
     )
     problems.take(own)
-    if schema:
-        release_nodes(schema)
+    forget_places(definitions)
     if cache and digests and schema and not own.errors:
         cache.keep_schema(entry, HeldSchema(author=author, warnings=own.warnings, digests=digests), stepzen=stepzen)
     return author
@@ -246,7 +245,7 @@ def parse_sdl(source: Source) -> DocumentNode:
         GraphQLError: the file has a syntax error.
     """
     try:
-        return _SdlParser(source).parse_document()
+        return _SdlParser(source, lexer=SdlLexer(source)).parse_document()
     except RecursionError:
         return parse(source)  # raises a syntax error instead
 
@@ -260,55 +259,26 @@ def has_no_definition(source: Source) -> bool:
 
 
 class SdlLexer(Lexer):
-    """graphql-core's lexer, which reads usual names and strings by patterns, and keeps no token that no node has."""
+    """graphql-core's lexer, with a short way to usual descriptions."""
 
     def advance(self) -> Token:
-        last = self.token
-        token = super().advance()
-        last.next = token.prev = None
+        last, token = self.token, super().advance()
+        last.next = token.prev = None  # links are cycles, so tokens would stay in memory
         return token
-
-    def read_next_token(self, start: int) -> Token:
-        match = NAME.match(self.source.body, start)
-        if match is None:
-            return super().read_next_token(start)
-        if match[1]:
-            self.line += 1
-            self.line_start = match.start(1) + 1
-        return self.create_token(TokenKind.NAME, match.start(2), match.end(), match[2])
-
-    def read_string(self, start: int) -> Token:
-        return self._matched(TokenKind.STRING, STRING, start) or super().read_string(start)
 
     def read_block_string(self, start: int) -> Token:
-        token = self._matched(TokenKind.BLOCK_STRING, BLOCK_STRING, start)
-        if token is None:
+        begin, end = start + 3, self.source.body.find('"""', start + 3)
+        text = self.source.body[begin:end]
+        if end < 0 or not text.isascii() or "\\" in text or "\r" in text:
             return super().read_block_string(start)
-        lines = str(token.value).split("\n")
-        token.value = "\n".join(dedent_block_string_lines(lines))
+        lines = text.split("\n")
+        token = self.create_token(TokenKind.BLOCK_STRING, start, end + 3, "\n".join(dedent_block_string_lines(lines)))
         if len(lines) > 1:
-            self.line += len(lines) - 1
-            self.line_start = token.end - len('"""') - len(lines[-1])
+            self.line, self.line_start = self.line + len(lines) - 1, end - len(lines[-1])
         return token
-
-    def _matched(self, kind: TokenKind, pattern: re.Pattern[str], start: int) -> Token | None:
-        match = pattern.match(self.source.body, start)
-        return self.create_token(kind, start, match.end(), match[1]) if match else None
-
-
-NAME = re.compile(r" *(\n *)?([A-Za-z_]\w*)", re.ASCII)
-STRING = re.compile(r'"([^"\\\r\n\ud800-\udfff]*+)"')
-BLOCK_STRING = re.compile(r'"""((?:[^"\\\r\ud800-\udfff]++|"(?!""))*+)"""')
-"""Strings without escapes, half characters and carriage returns."""
 
 
 class _SdlParser(Parser):
-    def __init__(self, source: Source) -> None:
-        super().__init__(source, lexer=SdlLexer(source))
-
-    def advance_lexer(self) -> None:
-        self._lexer.advance()
-
     def optional_many(
         self, open_kind: TokenKind, parse_fn: Callable[[], T], close_kind: TokenKind
     ) -> tuple[T, ...] | None:

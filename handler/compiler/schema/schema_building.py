@@ -25,10 +25,8 @@ from graphql import (
     InterfaceTypeExtensionNode,
     NamedTypeNode,
     NameNode,
-    Node,
     ObjectTypeDefinitionNode,
     ObjectTypeExtensionNode,
-    ParallelVisitor,
     ScalarTypeDefinitionNode,
     ScalarTypeExtensionNode,
     TypeDefinitionNode,
@@ -37,13 +35,12 @@ from graphql import (
     UnionTypeExtensionNode,
     build_ast_schema,
     specified_scalar_types,
-    visit,
+    validate_schema,
 )
-from graphql.language.ast import QUERY_DOCUMENT_KEYS
-from graphql.type.validate import SchemaValidationContext
+from graphql.language.visitor import EnterLeaveVisitor
 from graphql.validation import KnownDirectivesRule, KnownTypeNamesRule, PossibleTypeExtensionsRule
 from graphql.validation.specified_rules import specified_sdl_rules
-from graphql.validation.validation_context import SDLValidationContext
+from graphql.validation.validate import validate_sdl
 
 from handler.compiler.problems import Place, Problems, author_place
 from handler.compiler.schema.directives import ON_SCHEMA
@@ -66,7 +63,7 @@ def build_schema_of(
     Problems without a place of their own are reported at ``entry``.
     """
     rules = coded(specified_sdl_rules if complete else RULES_OF_A_PART)
-    errors = [*validate_definitions(document, rules), *_wrong_kinds(document.definitions)]
+    errors = [*validate_sdl(document, rules=rules), *_wrong_kinds(document.definitions)]
     defined = [node.name.value for node in document.definitions if isinstance(node, DirectiveDefinitionNode)]
     for error in errors:
         sentence = sentence_of(error, (*ON_SCHEMA, *defined))
@@ -76,24 +73,6 @@ def build_schema_of(
     sound = None if errors else _valid_schema(document, problems, entry=entry)
     schema, unclear = (sound, frozenset[str]()) if sound else mend(document.definitions, errors)
     return schema if schema and _has_roots(schema, problems, entry=entry) else None, unclear
-
-
-NODES_WITH_RULES = {
-    kind: tuple(key for key in keys if key not in ("name", "description", "locations"))
-    for kind, keys in QUERY_DOCUMENT_KEYS.items()
-}
-"""Kind of a node -> its parts, without names and descriptions: half of the nodes, and no rule is about them."""
-
-
-def validate_definitions(document: DocumentNode, rules: Iterable[Any]) -> list[GraphQLError]:
-    """Return the errors that graphql-core's ``validate_sdl`` returns."""
-    errors: list[GraphQLError] = []
-    context = SDLValidationContext(document, None, errors.append)
-    visitors = [rule(context) for rule in rules]
-    visit(document, ParallelVisitor(visitors), NODES_WITH_RULES)
-    for each in visitors:
-        vars(each).clear()  # they name themselves and the document, which would stay in memory
-    return errors
 
 
 MEMBERS: Mapping[str, tuple[type, str]] = {
@@ -118,8 +97,8 @@ def _wrong_kinds(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError
 
 def _valid_schema(document: DocumentNode, problems: Problems, *, entry: Place) -> GraphQLSchema | None:
     try:
-        schema = built_of(document)
-        faults = schema_faults(schema)
+        schema = build_ast_schema(document, assume_valid_sdl=True)
+        faults = validate_schema(schema)
     except (GraphQLError, TypeError, RecursionError) as exc:
         cause = exc.__cause__ or exc  # graphql-core wraps the error of a field
         at, reason = (
@@ -131,48 +110,13 @@ def _valid_schema(document: DocumentNode, problems: Problems, *, entry: Place) -
     for fault in faults:
         # Published schemas of large APIs break the newest rules, but their operations work.
         problems.warn(author_place(fault, otherwise=entry), fault.message, code="schema-fault")
+    faults.clear()  # graphql-core holds this list, and would validate no operation against a schema with faults
     return schema
-
-
-class _SchemaValidation(SchemaValidationContext):
-    def report_error(self, message: str, nodes: Any = None) -> None:
-        """Add an error without lines and columns: graphql-core would read the file from its beginning for each."""
-        super().report_error(message)
-        self.errors[-1].nodes = [node for node in ([nodes] if isinstance(nodes, Node) else nodes or ()) if node]
-
-
-def schema_faults(schema: GraphQLSchema) -> list[GraphQLError]:
-    """Return the errors of ``validate_schema``; the schema still counts as valid."""
-    validation = _SchemaValidation(schema)
-    validation.validate_root_types()
-    validation.validate_directives()
-    validation.validate_types()
-    return validation.errors
 
 
 def built_of(document: DocumentNode) -> GraphQLSchema:
     """Build a schema that is known to be valid, or whose faults are known."""
     return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True)
-
-
-THUNKS = ("fields", "interfaces", "types", "values")
-"""The parts of types that graphql-core reads from the syntax tree at their first use."""
-
-
-def release_nodes(schema: GraphQLSchema) -> None:
-    """Remove the syntax tree from a schema: it takes more memory than the types.
-
-    Inputs with defaults keep their nodes, and so do fields with deprecated arguments, whose names graphql-core reads.
-    """
-    for type_ in schema.type_map.values():
-        type_.ast_node, type_.extension_ast_nodes = None, ()
-        vars(type_).update({f"_{name}": getattr(type_, name) for name in THUNKS if hasattr(type_, name)})
-        for member in (*getattr(type_, "fields", {}).values(), *getattr(type_, "values", {}).values()):
-            arguments = getattr(member, "args", {}).values()
-            if all(each.deprecation_reason is None for each in arguments):
-                for each in (member, *arguments):
-                    if not getattr(each, "default", None):
-                        each.ast_node = None
 
 
 def _has_roots(schema: GraphQLSchema, problems: Problems, *, entry: Place) -> bool:
@@ -303,6 +247,8 @@ OTHER = "invalid-graphql"
 
 _KEY = "code"
 
+NO_VISIT = EnterLeaveVisitor(None, None)
+
 
 def coded(rules: Iterable[Any]) -> tuple[type[Any], ...]:
     """Wrap rules of graphql-core so that their errors carry a code."""
@@ -331,12 +277,16 @@ def with_code(error: GraphQLError, code: str) -> GraphQLError:
 
 @cache
 def _coded(rule: type[ASTValidationRule]) -> type[ASTValidationRule]:
-    code = CODE_OF_RULE.get(rule.__name__, OTHER)
+    code, methods = CODE_OF_RULE.get(rule.__name__, OTHER), frozenset(dir(rule))
 
     class Coded(rule):  # type: ignore[misc, valid-type]
         def __init__(self, context: Any) -> None:
             own = copy(context)  # some rules report to the context directly
             own.report_error = lambda error: context.report_error(with_code(error, code))
             super().__init__(own)
+
+        def get_enter_leave_for_kind(self, kind: str) -> EnterLeaveVisitor:
+            visits = not methods.isdisjoint(("enter", "leave", f"enter_{kind}", f"leave_{kind}"))
+            return super().get_enter_leave_for_kind(kind) if visits else NO_VISIT
 
     return Coded

@@ -121,8 +121,7 @@ def coordinates_of(node: Any) -> dict[str, Any]:
     for member in (*(getattr(node, "fields", None) or ()), *(getattr(node, "values", None) or ())):
         own = f"{type_name}.{member.name.value}"
         nodes[own] = member
-        for each in getattr(member, "arguments", None) or ():
-            nodes[f"{own}({each.name.value}:)"] = each
+        nodes |= {f"{own}({each.name.value}:)": each for each in getattr(member, "arguments", None) or ()}
     return nodes
 
 
@@ -181,6 +180,17 @@ def without_directives(node: Any, unwanted: Callable[[Any], bool]) -> Any:
             if any(map(is_not, before, after)):
                 changes[part] = after
     return replace(node, **changes) if changes else node
+
+
+def forget_places(definitions: Iterable[DefinitionNode]) -> None:
+    """Remove the places of types and their members, which take two thirds of the memory of a syntax tree."""
+    types = (node for node in definitions if isinstance(node, TypeDefinitionNode | TypeExtensionNode))
+    for node in _all_below(types):
+        parts = [node, node.name, getattr(node, "description", None)]
+        for part in parts:
+            if part:
+                object.__setattr__(part, "loc", None)
+                parts.append(getattr(part, "type", None) or getattr(part, "name", None))
 
 
 def _warn_of_unsupported(parts: Sequence[Any], problems: Problems) -> None:
