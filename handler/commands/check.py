@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -41,6 +42,9 @@ HEADINGS = ("tool", "kind", "runs", "types", "bytes", "~tokens", "listed", "anon
 MAX_GROUPS = 5
 MAX_NAMED = 8
 """The limits of each printed list of coordinates that hiding takes along. ``--json`` has all coordinates."""
+
+YOUNG_OBJECTS = 2_000_000
+"""New objects before a collection: a check ends with most of what it makes, so scanning that would only cost time."""
 
 Sentence = tuple[str, str]
 """A sentence for a person, with its style."""
@@ -97,6 +101,7 @@ class _Explain(argparse.Action):
 
 
 def run(options: argparse.Namespace) -> int:
+    gc.set_threshold(YOUNG_OBJECTS)
     records = EndpointRecords("check", options, os.environ)
     outcomes = compile_all(
         options.folder,

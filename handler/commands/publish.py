@@ -83,7 +83,12 @@ def run(options: argparse.Namespace) -> int:
         return record if all(stored_etags().get(key) in expected for key, expected in objects) else None
 
     outcomes = compile_all(
-        options.folder, stage=options.stage, endpoint=options.endpoint, tested=True, find_record=find_stored
+        options.folder,
+        stage=options.stage,
+        endpoint=options.endpoint,
+        tested=True,
+        schemas=records.cache,
+        find_record=find_stored,
     )
     complain_about(outcomes)
     compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]

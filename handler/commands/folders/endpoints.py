@@ -85,7 +85,7 @@ def compile_one(
 ) -> Outcome:
     """Compile one endpoint folder. Without ``endpoint``, the name is from its files or its path.
 
-    ``schemas`` has those that were read before. Published bundles are compiled without it.
+    ``schemas`` has those that were read before.
     """
     try:
         compiled = compile_endpoint(folder, stage=stage, endpoint=endpoint, environ=os.environ, schemas=schemas)

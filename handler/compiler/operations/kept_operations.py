@@ -14,7 +14,7 @@ from handler.compiler.compile_context import CompileContext
 from handler.compiler.schema.schema_cache import key_of
 from handler.errors.authoring import Problem
 from handler.errors.infrastructure import BundleError
-from handler.strict_json import parse_stored
+from handler.strict_json import JSONObject, parse_stored
 
 LEAST_KEPT = 64
 """The number of results from which on those of an endpoint are kept: fewer are made in a tenth of a second."""
@@ -60,10 +60,21 @@ class KeptTool:
     types: int
     described: bool
     shortened_from: Mapping[str, int]
+    long_enums: Mapping[str, int]  # enum whose values' descriptions are left out -> their characters
     warnings: tuple[Problem, ...] = ()
 
 
-T = TypeVar("T", SentDocument, KeptTool)
+@record(frozen=True, slots=True, kw_only=True)
+class KeptListing:
+    """The input schemas with which a tool is listed, and shown by a catalog."""
+
+    schema: JSONObject
+    whole: JSONObject
+    whole_bytes: int
+    warnings: tuple[Problem, ...] = ()
+
+
+T = TypeVar("T", SentDocument, KeptTool, KeptListing)
 
 
 class KeptOperations:
@@ -92,7 +103,9 @@ class KeptOperations:
         """Return the key of a result that is made of ``parts``; empty string without a cache."""
         return key_of(kind, self._base, *parts) if self._cache else ""
 
-    def use_or_make(self, key: str, cls: type[T], make: Callable[[], T], *, restore: Callable[[T], T]) -> T:
+    def use_or_make(
+        self, key: str, cls: type[T], make: Callable[[], T], *, restore: Callable[[T], T] = lambda each: each
+    ) -> T:
         """Return a kept result, after reporting its warnings again, or make one. A result with errors is not kept.
 
         ``restore`` completes a result that was read.

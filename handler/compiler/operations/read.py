@@ -73,7 +73,7 @@ def read_operations(
             continue
         key = kept.key_of("document", text.file, text.id, _definitions(document, context.files))
         validate = partial(validate_document, document, context, author, refuse=refuse, file=text.file)
-        sent = kept.use_or_make(key, SentDocument, validate, restore=lambda each: each)
+        sent = kept.use_or_make(key, SentDocument, validate)
         deprecated += sent.deprecated
         nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
         own = [replace(each, written=document, key=key) for each in reader.operations(nodes, text, sent.operations)]

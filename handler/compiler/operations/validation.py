@@ -40,7 +40,7 @@ from handler.compiler.problems import Place, Problems, where
 from handler.compiler.schema.directives import BELONGS, FOR_PARTS, ON_OPERATIONS, nodes_in
 from handler.compiler.schema.schema import AuthorSchema
 from handler.compiler.schema.schema_building import coded, rule_code, sentence_of
-from handler.graph.documents.operation import bare
+from handler.graph.documents.operation import INTROSPECTION, bare
 from handler.text.sentences import some
 
 NAME_RULES = (LoneAnonymousOperationRule, UniqueOperationNamesRule)
@@ -187,18 +187,29 @@ def normalize(
     changed = visit(stripped, _Replacing(replacements)) if replacements else stripped
     separate = separate_operations(changed) if replacements else after
     # A lone, unchanged operation is sent as its file's text, so that its digest is the file's.
-    is_whole = len(separate) == 1 and print_ast(changed) == print_ast(executable)
+    is_whole = len(separate) == 1 and not (left_out or replacements or _has_own(executable))
     text = document.loc.source.body if document.loc and is_whole else ""
+    texts = {name: text or print_ast(alone) for name, alone in separate.items()}
     operations = {
         name: SentOperation(
-            text=text or print_ast(alone),
-            asks=asked_of_the_schema(alone),
+            text=texts[name],
+            asks=asked_of_the_schema(alone) if any(each in texts[name] for each in INTROSPECTION) else "",
             optional_conditions=tuple(sorted(optional[name])),
             unsent=tuple(sorted(unsent[name])),
         )
         for name, alone in separate.items()
     }
     return changed, operations, unused
+
+
+def _has_own(document: DocumentNode) -> bool:
+    """Return whether a document has descriptions or directives that ``bare`` removes."""
+    definitions: list[Any] = list(document.definitions)
+    variables = (each for node in definitions for each in getattr(node, "variable_definitions", None) or ())
+    return any(
+        node.description or any(each.name.value in ON_OPERATIONS for each in node.directives or ())
+        for node in (*definitions, *variables)
+    )
 
 
 def _uses(document: DocumentNode) -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 Parsing and validating take most of the time of a large schema, and between two saves of an author it rarely changes. A
 cache lives in memory, for `stile dev`, or in a folder too, for one `stile check` after another. Memory holds read
 schemas. The folder holds bytes: schema indexes, and the warnings of validations without errors, as JSON. Both hold the
-results of compiling operations: see ``operations/kept_operations.py``. Published bundles are compiled without it.
+results of compiling operations: see ``operations/kept_operations.py``.
 """
 
 from __future__ import annotations

@@ -26,6 +26,8 @@ from handler.compiler.access.policies import tool_rule
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.defaults import fits, json_of
 from handler.compiler.json_schemas.descriptions import (
+    MAX_ENUM_CHARS,
+    enum_text,
     fill_template,
     operation_description,
     variable_descriptions,
@@ -116,6 +118,8 @@ def _operation_tool(
         rule=rule,
         view=declaration.options.view,
         shortened_from=made.shortened_from,
+        long_enums=made.long_enums,
+        key=key,
     )
 
 
@@ -159,6 +163,7 @@ def _made_tool(
         continues = context.endpoint.config.continues
         options = options.continuing(default=continues, taken=operation.variables if flat else ())
     arguments = context.definitions.shared(enforced)
+    enum_sizes = {type_.name: len(enum_text(inputs.values(type_))) for type_ in inputs.enums()}
     tool = PrescribedTool(
         name=declaration.name,
         entry=options.listed(entry, limits=context.limits),
@@ -178,6 +183,7 @@ def _made_tool(
         types=sum(is_composite_type(schema.get_type(coordinate)) for coordinate in coordinates),
         described=bool(description),
         shortened_from=shortened_from,
+        long_enums={name: size for name, size in enum_sizes.items() if size > MAX_ENUM_CHARS},
     )
 
 
