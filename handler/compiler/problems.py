@@ -10,6 +10,7 @@ from itertools import islice
 from graphql import GraphQLError, Node, Source, get_location
 
 from handler.errors.authoring import CompileError, Problem
+from handler.text.sentences import cut_text
 
 MAX_SENTENCE_CHARS = 500
 
@@ -170,4 +171,4 @@ def _problem(at: At, sentence: str, *, code: str, about: Iterable[str] = ()) -> 
 def _printable(text: str) -> str:
     """Escape and cut a text to one printable line: authors' files may hold control and half characters."""
     line = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
-    return line if len(line) <= MAX_SENTENCE_CHARS else f"{line[: MAX_SENTENCE_CHARS - 1]}…"
+    return cut_text(line, MAX_SENTENCE_CHARS)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from operator import itemgetter, methodcaller
 from typing import Any, TypeVar
 
-from handler.aws.sigv4 import Credentials, CredentialSource
+from handler.aws.sigv4 import Credentials
 from handler.errors.infrastructure import (
     AwsError,
     ObjectChanged,
@@ -21,7 +21,6 @@ from handler.errors.infrastructure import (
     StorageError,
     WriteUnconfirmed,
 )
-from handler.http.client import HttpClient
 from handler.storage.publishing import FRESH, ObjectHead
 from handler.storage.s3 import UNVERSIONED, S3Storage
 from handler.storage.storage import require_key
@@ -59,12 +58,8 @@ class S3PublishStorage(S3Storage):
 
     timeout_s = TIMEOUT_S
 
-    def __init__(
-        self, bucket: str, prefix: str, *, http: HttpClient, environ: Mapping[str, str], credentials: CredentialSource
-    ) -> None:
-        super().__init__(bucket, prefix, http=http, environ=environ, credentials=credentials)
-        self._lock = threading.Lock()
-        self._kept_client: tuple[Credentials, Any] | None = None
+    _lock = threading.Lock()  # of all storages: a process has one
+    _kept_client: tuple[Credentials, Any] | None = None
 
     def write(self, key: str, body: bytes) -> None:
         """See ``PublishStorage``."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from handler.audience.reach import Entrance, Passage, Reach, Visitor, rules_of
 from handler.audience.view_paths import resolve_in
-from handler.audience.ways import Standing
+from handler.audience.ways import Standing, lacking_scopes
 from handler.commands.console import plain_problem
 from handler.commands.explain import FieldReach
 from handler.commands.local.author_view import shown_url
@@ -155,8 +155,8 @@ def why_not_tool(served: ServedEndpoint, persona: Persona, name: str) -> dict[st
     standing = reach.standing(entrance, _past(reach, visitor), counted=False)
     reasons = [_refusal(visitor.refusal)] if visitor.refusal else []
     scopes = entrance.tool.options.scopes if entrance.tool else ()
-    lacking = [scope for scope in scopes if scope not in visitor.principal.scopes]
-    if lacking and not visitor.principal.unrestricted:
+    lacking = lacking_scopes(scopes, visitor.principal)
+    if lacking:
         sentence = f"{name} asks for the scopes {' '.join(scopes)}: this caller lacks {' '.join(lacking)}"
         reasons.append(_reason(sentence, f"scopes of {name}"))
     if standing.note and standing.verdict not in ("401", "403"):
