@@ -98,11 +98,11 @@ def _local_url(options: argparse.Namespace) -> str:
 
 def _place(client: str) -> tuple[Path, Path]:
     """Return the folder below which a client's file is, and the file."""
-    file, home = Path(CLIENTS[client].file), Path.home()
+    file = Path(CLIENTS[client].file)
     if client != "claude-desktop":
         return Path(), file
     variable, default = PLACES.get(sys.platform, ("XDG_CONFIG_HOME", ".config"))
-    base = Path(os.environ.get(variable) or home / default)
+    base = Path(os.environ.get(variable) or Path.home() / default)
     return base, base / "Claude" / file
 
 
