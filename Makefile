@@ -79,7 +79,7 @@ views: $(VENV)/.stamp  ## Fetch the corpora, hide parts of their schemas at rand
 	$(VENV)/bin/python -m tests.corpora.views $(ARGS)
 
 .PHONY: mistakes
-mistakes: $(VENV)/.stamp  ## Make 55 mistakes of first use, and print the place, cause and remedy in each message
+mistakes: $(VENV)/.stamp  ## Make 55 mistakes of first use, and print what each message names; ARGS="--list second" for 60 others
 	$(VENV)/bin/python -m tests.first_use $(ARGS)
 
 .PHONY: editor-bundle
@@ -135,9 +135,9 @@ answers: $(VENV)/.stamp  ## Cut random answers of public APIs, judge each cut, w
 .PHONY: bench
 bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a quick look
 	$(VENV)/bin/python -m benchmarks.check --rounds $(ROUNDS)
-	$(VENV)/bin/python -m benchmarks.requests --rounds $(ROUNDS)
 	$(VENV)/bin/python -m benchmarks.policies
 	$(VENV)/bin/python -m benchmarks.answers
+	$(VENV)/bin/python -m benchmarks.publish --write --slack $(SLACK)
 	@$(MAKE) bench-serve
 	@$(MAKE) bench-restored
 	@$(MAKE) bench-peers
@@ -146,11 +146,13 @@ bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a 
 .PHONY: bench-cold
 bench-cold: $(VENV)/.stamp .stile/runtime/.stamp .stile/hello/.stamp  ## Cold starts, warm calls, memory and size of the built function, against their gates
 	@$(BUILD_MEASURED)
+	$(BENCH_REQUESTS)
 	$(BENCH_COLD)
 
 .PHONY: bench-peers
-bench-peers: $(VENV)/.stamp .stile/hello/.stamp $(PEERS:%=.stile/peer-functions/%/.stamp)  ## The same beside packages from PyPI, and write benchmarks/results/cold.md
+bench-peers: $(VENV)/.stamp .stile/hello/.stamp $(PEERS:%=.stile/peer-functions/%/.stamp)  ## The same beside packages from PyPI, and write benchmarks/results/requests.md and benchmarks/results/cold.md
 	@$(BUILD_MEASURED)
+	$(BENCH_REQUESTS) --write
 	$(BENCH_COLD) --peers .stile/peer-functions || { $(COSTS_PAGE); exit 1; }
 	$(COSTS_PAGE)
 
@@ -172,6 +174,8 @@ BUILD_MEASURED = rm -rf .stile/measured .stile/measured-code; \
 		$(MAKE) artifact ARTIFACTS_DIR=.stile/measured-code ARCH=$(HOST_ARCH)
 BENCH_COLD = $(VENV)/bin/python -m benchmarks.cold --artifact .stile/measured --coded .stile/measured-code \
 	--hello .stile/hello --python .stile/runtime/bin/python --rounds $(ROUNDS) --slack $(SLACK)
+BENCH_REQUESTS = $(VENV)/bin/python -m benchmarks.requests --artifact .stile/measured --hello .stile/hello \
+	--python .stile/runtime/bin/python --rounds $(ROUNDS)
 COSTS_PAGE = $(VENV)/bin/python -m benchmarks.costs_page
 
 .PHONY: find

@@ -74,7 +74,7 @@ class Container:
         self._process = subprocess.Popen(
             command,
             cwd=self._function.folder,
-            env=_environ(self._function, self._api.address),
+            env={**environ_of(self._function), "AWS_LAMBDA_RUNTIME_API": self._api.address},
             stdin=subprocess.DEVNULL,
             stdout=self._output,
             stderr=self._output,
@@ -126,18 +126,11 @@ class Container:
 
     def memory_bytes(self, kind: re.Pattern[str] = RESIDENT) -> int:
         """What the process takes, or took at most."""
-        status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8")
-        found = kind.search(status)
-        assert found
-        return int(found[1]) * KB
+        return memory_bytes(self._process.pid, kind)
 
     def cpu_ms(self) -> float:
-        """What the process has computed so far, in threads that have ended, too.
-
-        Source: clock_getcpuclockid(3), as glibc makes the clock of a process by its id.
-        """
-        clock_of_process = ~self._process.pid << 3 | 2
-        return time.clock_gettime(clock_of_process) * 1e3
+        """What the process has computed so far."""
+        return process_cpu_ms(self._process.pid)
 
     def _outcome(self) -> Outcome:
         try:
@@ -156,13 +149,28 @@ class Container:
         return self._output.read().decode(errors="replace")[-4000:]
 
 
-def _environ(function: Function, address: str) -> dict[str, str]:
+def process_cpu_ms(pid: int) -> float:
+    """Return the processor time of a process so far, that of ended threads included.
+
+    Source: clock_getcpuclockid(3), as glibc makes the clock of a process by its id.
+    """
+    clock_of_process = ~pid << 3 | 2
+    return time.clock_gettime(clock_of_process) * 1e3
+
+
+def memory_bytes(pid: int | str, kind: re.Pattern[str]) -> int:
+    """Return the memory that a process takes, or took at most. ``self`` is this process."""
+    found = kind.search(Path(f"/proc/{pid}/status").read_text(encoding="utf-8"))
+    assert found
+    return int(found[1]) * KB
+
+
+def environ_of(function: Function) -> dict[str, str]:
     """What Lambda sets, nothing of this machine but where programs and libraries are."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LD_LIBRARY_PATH") if name in os.environ}
     return {
         **kept,
         "LANG": "en_US.UTF-8",
-        "AWS_LAMBDA_RUNTIME_API": address,
         "AWS_LAMBDA_FUNCTION_NAME": "measured",
         "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
         "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1769",

@@ -11,7 +11,6 @@ import dataclasses
 import json
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,8 @@ from typing import Any
 
 from mangum import Mangum
 
-from benchmarks.container import RESIDENT
+from benchmarks.call import cpu_us
+from benchmarks.container import RESIDENT, memory_bytes
 from benchmarks.functions.cases import event_of, sized_endpoint
 from benchmarks.report import MB, machine, write_page
 from benchmarks.upstream import answering_upstream
@@ -35,7 +35,6 @@ from handler.server.context import Services
 from handler.server.endpoints.registry import CachePolicy, Endpoints
 from handler.storage.location import open_storage
 from handler.storage.storage import Storage
-from tests.support.function import Context
 from tests.support.objects import Objects, running_objects
 
 CACHE_BYTES = 64 * 1_048_576
@@ -63,15 +62,9 @@ class Served:
         app = create_app(services, write_line=_raise_failures)
         self._handler = Mangum(app, lifespan="off", text_mime_types=[*media_types.TEXTS])
 
-    def call(self, event: Any) -> float:
-        """The seconds that an answer takes, which has to be a result."""
-        started = time.perf_counter()
-        answer = self._handler(event, Context())  # type: ignore[arg-type] # as much of a context as is used
-        took = time.perf_counter() - started
-        result = json.loads(answer["body"]).get("result")
-        if result is None or result.get("isError"):
-            raise SystemExit(f"no result: {answer}")
-        return took
+    def call(self, event: Any) -> None:
+        """Send an event, whose answer has to be a result."""
+        cpu_us(self._handler, event)
 
 
 def _raise_failures(facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
@@ -105,12 +98,6 @@ def event_for(name: str, method: str = "tools/list") -> Any:
     return json.loads(event_of(name, method, params))
 
 
-def resident_bytes() -> int:
-    """What this process takes."""
-    found = RESIDENT.search(Path("/proc/self/status").read_text(encoding="utf-8"))
-    return int(found[1]) * 1024 if found else 0
-
-
 def warm_rows(warm: Mapping[str, Calls]) -> str:
     """The table of warm calls."""
     rows = "".join(
@@ -137,12 +124,12 @@ def main() -> int:
             publish(objects, made, name)
         with served(objects, keeping) as function:
             function.call(event_for(names[0]))
-            before, asked = resident_bytes(), 1
+            before, asked = memory_bytes("self", RESIDENT), 1
             for name in names[1:]:
                 objects.forget_requests()  # this process would keep them all
                 function.call(event_for(name))
                 asked += objects.requests
-            after, held = resident_bytes(), function.endpoints.count
+            after, held = memory_bytes("self", RESIDENT), function.endpoints.count
         warm = warm_calls(objects, names, cache_mb=CACHE_BYTES // 1_048_576, calls=WARM_CALLS)
     bundle_bytes = len(objects.bodies[bundle_key(names[0])])
     rows = (

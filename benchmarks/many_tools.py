@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from typing import Any, TypeVar
 from benchmarks.container import ColdStart, Container, Function
 from benchmarks.functions.cases import ANSWERED, HANDLER, event_of
 from benchmarks.report import MB, machine, show_round, write_page
-from benchmarks.runner import run_once
+from benchmarks.runner import Sample, run_once
 from benchmarks.upstream import answering_upstream
 from handler.bundle.stored import bundle_key
 
@@ -104,29 +103,12 @@ def publish(tools: int, url: str, work: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
-    """A process that compiled an endpoint."""
-
-    cpu_s: float
-    peak_bytes: int
-
-
-def compiled(tools: int, url: str, work: str) -> Compiled:
-    """Publish the endpoint in a process of its own."""
-    before = os.times()
-    sample = run_once((sys.executable, "-c", COMPILE, str(tools), url, work))
-    after = os.times()
-    cpu_s = after.children_user + after.children_system - before.children_user - before.children_system
-    return Compiled(cpu_s=cpu_s, peak_bytes=sample.peak_bytes)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One measured endpoint: its bundle, the process that compiles it, and cold starts by what is asked."""
 
     tools: int
     bundle_bytes: int
-    compiled: Compiled
+    compiled: Sample
     starts: Mapping[str, Sequence[ColdStart]]
 
     def cpu_ms(self, call: str) -> float:
@@ -163,7 +145,7 @@ def rows(builds: tuple[Path, Path], url: str, work: str, *, rounds: int) -> list
         for tools in TOOLS
         for call, asked in CALLS.items()
     }
-    made = {tools: compiled(tools, url, work) for tools in TOOLS}
+    made = {tools: run_once((sys.executable, "-c", COMPILE, str(tools), url, work)) for tools in TOOLS}
     starts = cold_starts(functions, rounds=rounds)
     return [
         Row(
@@ -189,7 +171,7 @@ def cold_starts(functions: Mapping[K, Function], *, rounds: int) -> dict[K, list
     return starts
 
 
-def text_of(found: Sequence[Row], *, rounds: int) -> str:
+def text_of(found: Sequence[Row], *, rounds: int, python: Path) -> str:
     """The page."""
     lines = "".join(_line(row, call) for row in found for call in row.starts)
     return (
@@ -197,7 +179,7 @@ def text_of(found: Sequence[Row], *, rounds: int) -> str:
         f"`make many-tools ROUNDS={rounds}`: {TYPES} input types of {FIELDS} fields refer to each other, and the\n"
         "filter of each tool reaches all of them. The bundle is compiled once; the function starts in alternating\n"
         "rounds, with its bundles in a folder. The medians are of CPU time and peak memory until the answer.\n"
-        f"{machine(('mangum', 'starlette', 'graphql-core'))}\n\n"
+        f"{machine(('mangum', 'starlette', 'graphql-core'), python=python)}\n\n"
         "| tools | bundle, KB | compiler, CPU s | peak MB | cold | CPU, ms | peak MB |\n"
         "| ---: | ---: | ---: | ---: | --- | ---: | ---: |\n"
         f"{lines}\n"
@@ -210,7 +192,7 @@ def _line(row: Row, call: str) -> str:
     cells = (
         f"{row.tools}",
         f"{row.bundle_bytes / 1_000:.0f}",
-        f"{row.compiled.cpu_s:.1f}",
+        f"{row.compiled.cpu_ms / 1e3:.1f}",
         f"{row.compiled.peak_bytes / MB:.0f}",
         call,
         f"{row.cpu_ms(call):.0f}",
@@ -230,7 +212,7 @@ def main() -> int:
     builds = given.artifact.resolve(), given.python.absolute()
     with tempfile.TemporaryDirectory() as work, answering_upstream() as url:
         found = rows(builds, url, work, rounds=given.rounds)
-    text = text_of(found, rounds=given.rounds)
+    text = text_of(found, rounds=given.rounds, python=given.python)
     if given.write:
         write_page("many-tools", text)
     else:

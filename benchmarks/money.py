@@ -24,6 +24,9 @@ from benchmarks.runner import ROOT
 
 MB_OF_A_PROCESSOR = 1_769
 PRICES = ROOT / "benchmarks" / "prices.toml"
+COLD, WARM = "cold, ms", "warm, µs over floor"
+"""Columns of the results."""
+
 MEMBERS = frozenset({"usd", "per", "date", "source"})
 
 
@@ -95,11 +98,11 @@ def read_prices(file: Path) -> dict[str, Price]:
 
 def measured(page: str, call: str) -> tuple[float, float]:
     """Return the milliseconds of a cold start, and of a warm call over those of an empty function, of a row."""
-    row = re.search(rf"^\| {re.escape(call)} \|(.*)\|$", page, re.MULTILINE)
-    if not row:
+    head, row = (re.search(rf"^\| {re.escape(name)} \|(.*)\|$", page, re.MULTILINE) for name in ("function", call))
+    if not head or not row:
         raise SystemExit(f"benchmarks/results/cold.md: there is no row {call!r}")
-    cells = [cell.strip() for cell in row[1].split("|")]
-    return float(cells[0]), float(cells[6]) / 1_000
+    headings, cells = ([cell.strip() for cell in found[1].split("|")] for found in (head, row))
+    return float(cells[headings.index(COLD)]), float(cells[headings.index(WARM)]) / 1_000
 
 
 if __name__ == "__main__":

@@ -16,11 +16,10 @@ import json
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
 
+from benchmarks.call import Handler, cpu_us, in_turns
 from benchmarks.functions.cases import event_of, sized_endpoint
 from benchmarks.upstream import answering_upstream
 from handler.aws.sigv4 import CredentialSource
@@ -33,18 +32,6 @@ from handler.storage.location import open_storage
 GATE_US = 30.0
 
 CALL = ("tools/call", {"name": "thing-0", "arguments": {"id": "1"}})
-
-Handler = Callable[[Any, Any], Any]
-
-
-class Context:
-    """As much of Lambda's context as a request asks for."""
-
-    aws_request_id = "8476a536-e9f4-11e8-9739-2dfe598c3fcd"
-
-    def get_remaining_time_in_millis(self) -> int:
-        """Return the time that the function has left."""
-        return 29_000
 
 
 def made_handler(location: str, **environ: str) -> tuple[Handler, io.StringIO]:
@@ -67,25 +54,6 @@ def made_handler(location: str, **environ: str) -> tuple[Handler, io.StringIO]:
         return build_handler(settings, given, http=http, storage=storage, credentials=credentials), log
 
 
-def cpu_us(handler: Handler, event: Mapping[str, Any]) -> float:
-    """Return the processor time of one call in microseconds."""
-    started = time.process_time_ns()
-    answer = handler(event, Context())
-    taken = time.process_time_ns() - started
-    if answer["statusCode"] != 200 or '"content":' not in answer["body"]:
-        raise SystemExit(f"the function answered {answer}")
-    return taken / 1e3
-
-
-def measured(handlers: Mapping[str, Handler], event: Mapping[str, Any], *, calls: int) -> Mapping[str, list[float]]:
-    """Return the microseconds of calls, of all handlers in turns."""
-    taken: dict[str, list[float]] = {name: [] for name in handlers}
-    for number in range(calls):
-        for name in list(handlers)[:: 1 if number % 2 else -1]:
-            taken[name].append(cpu_us(handlers[name], event))
-    return taken
-
-
 def main() -> int:
     """Measure, print and judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -97,9 +65,9 @@ def main() -> int:
             storage.write(key, content)
         made = {"off": made_handler(storage.location, STILE_METRICS="off"), "on": made_handler(storage.location)}
         event = json.loads(event_of("size/t1", *CALL))
-        handlers = {name: handler for name, (handler, _) in made.items()}
-        measured(handlers, event, calls=100)
-        taken = measured(handlers, event, calls=calls)
+        handlers = {name: partial(cpu_us, handler, event) for name, (handler, _) in made.items()}
+        in_turns(handlers, rounds=100)
+        taken = in_turns(handlers, rounds=calls)
     sizes = {name: len(log.getvalue().splitlines()[-1].encode()) + 1 for name, (_, log) in made.items()}
     off_us, on_us = (statistics.median(taken[name]) for name in ("off", "on"))
     more_us = statistics.median(a - b for a, b in zip(taken["on"], taken["off"], strict=True))

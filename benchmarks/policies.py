@@ -1,5 +1,7 @@
 """What policies cost a warm function: calls and lists with a hundred rules, in turns with the same without any.
 
+Cold starts under policies are among those of ``benchmarks.cold``, with schemas of ``guarded_files``.
+
 python -m benchmarks.policies --calls 2000
 """
 
@@ -12,12 +14,14 @@ import os
 import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from benchmarks.call import CONTEXT
+from graphql import ObjectTypeDefinitionNode, parse
+
+from benchmarks.call import Handler, cpu_us, in_turns
 from benchmarks.report import machine, write_page
 from benchmarks.upstream import answering_upstream
 from handler.compiler.compile import compile_endpoint
@@ -41,6 +45,9 @@ CONDITIONS = (
 
 PLAIN, RULED = "policies/none", "policies/hundred"
 
+HIDING = "$jwt.org.level:Int >= {n}"
+"""It holds in the first eight rules of ``guarded_files``, by ``CLAIMS``."""
+
 
 def key_of(caller: int) -> str:
     """The API key of one of the callers."""
@@ -57,18 +64,45 @@ def files(url: str, *, ruled: bool) -> dict[str, str]:
         for number in range(RULES)
     )
     policy = f"    - type: Thing\n      policyDefault: {{condition: true}}\n      rules:\n{rules}" if ruled else ""
-    keys = [
-        {"name": f"c{n}", "sha256": hashlib.sha256(key_of(n).encode()).hexdigest(), "claims": {**CLAIMS, "sub": str(n)}}
-        for n in range(CALLERS)
-    ]
     return {
         "index.graphql": 'schema @tool(name: "ask", graphql: {expose: true, types: "Query", fields: ".*"}) '
         f"{{ query: Query }} type Query {{ thing(id: ID!): Thing }} type Thing {{ id: ID {fields} }}",
         "operations/o.graphql": f'query Thing($id: ID!) @mcpTool(name: "thing") {{ thing(id: $id) {{ {selected} }} }}',
-        "config.yaml": f"upstream: {{url: {json.dumps(url)}}}\naccess:\n  policies:\n"
-        f"    - {{type: Query, policyDefault: {{condition: true}}}}\n{policy}"
-        f"identity: {{api_keys: {json.dumps(keys)}}}\n",
+        "config.yaml": _config(url, policy, callers=CALLERS),
     }
+
+
+def guarded_files(sdl: str, url: str, *, rules: int) -> dict[str, str]:
+    """An endpoint with one GraphQL tool over a schema, of which rules hide types and fields.
+
+    The rules are spread over the schema. Every other one hides a type, and the rest a field each.
+    """
+    types = [
+        each
+        for each in parse(sdl, no_location=True).definitions
+        if isinstance(each, ObjectTypeDefinitionNode) and each.fields and each.name.value not in ("Query", "Mutation")
+    ]
+    policies = ""
+    for number in range(rules):
+        guarded = types[number * len(types) // rules]
+        condition = json.dumps(HIDING.replace("{n}", str(number)))
+        (*_, field) = (each.name.value for each in guarded.fields or ())
+        rest = f"rules: [{{condition: {condition}, fields: [{field}]}}]" if number % 2 else ""
+        default = "true" if number % 2 else condition
+        policies += f"    - {{type: {guarded.name.value}, policyDefault: {{condition: {default}}}, {rest}}}\n"
+    return {"index.graphql": sdl, "config.yaml": _config(url, policies, callers=1)}
+
+
+def _config(url: str, policies: str, *, callers: int) -> str:
+    keys = [
+        {"name": f"c{n}", "sha256": hashlib.sha256(key_of(n).encode()).hexdigest(), "claims": {**CLAIMS, "sub": str(n)}}
+        for n in range(callers)
+    ]
+    return (
+        f"upstream: {{url: {json.dumps(url)}}}\naccess:\n  policies:\n"
+        f"    - {{type: Query, policyDefault: {{condition: true}}}}\n{policies}"
+        f"identity: {{api_keys: {json.dumps(keys)}}}\n"
+    )
 
 
 def publish(url: str, work: Path) -> Path:
@@ -117,27 +151,23 @@ CASES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 }
 
 
-def compare(handler: Callable[[Any, Any], Any], *, calls: int, others: bool) -> dict[str, tuple[float, float]]:
+def compare(handler: Handler, *, calls: int, others: bool) -> dict[str, tuple[float, float]]:
     """Case -> the medians without and with rules, in microseconds, of calls that take turns.
 
     ``others``: each call is another caller's.
     """
     found = {}
-    for case, (method, params) in CASES.items():
-        taken: dict[str, list[float]] = {PLAIN: [], RULED: []}
-        for number in range(calls + 20):
-            for name, times in taken.items():
-                event = event_of(name, method, params, caller=number % CALLERS if others else 0)
-                started = time.perf_counter_ns()
-                answer = handler(event, CONTEXT)
-                elapsed = (time.perf_counter_ns() - started) / 1e3
-                result = json.loads(answer["body"]).get("result") or {"isError": True}
-                if result.get("isError"):
-                    raise SystemExit(f"{case} at {name}: {answer['body']}")
-                if number >= 20:  # the first ones build what the others find
-                    times.append(elapsed)
+    for case in CASES:
+        turns = {name: _calling(handler, name, case, others=others) for name in (PLAIN, RULED)}
+        in_turns(turns, rounds=20)  # the first ones build what the others find
+        taken = in_turns(turns, rounds=calls)
         found[case] = (statistics.median(taken[PLAIN]), statistics.median(taken[RULED]))
     return found
+
+
+def _calling(handler: Handler, name: str, case: str, *, others: bool) -> Callable[[], float]:
+    numbers = count()
+    return lambda: cpu_us(handler, event_of(name, *CASES[case], caller=next(numbers) % CALLERS if others else 0))
 
 
 def text_of(same: Mapping[str, tuple[float, float]], others: Mapping[str, tuple[float, float]], *, calls: int) -> str:
@@ -151,7 +181,8 @@ def text_of(same: Mapping[str, tuple[float, float]], others: Mapping[str, tuple[
         "# What policies cost\n\n"
         f"`python -m benchmarks.policies --calls {calls}`: one warm process, the same requests in turns to two\n"
         f"endpoints, one without rules and one with {RULES}, of which {GUARDED} guard the fields that are asked for;\n"
-        "medians. What holds for a caller is remembered; with another caller each time it is judged anew.\n"
+        "medians of processor time. What holds for a caller is remembered; with another caller each time it is\n"
+        "judged anew.\n"
         f"The upstream answers at once on loopback. {machine(('graphql-core',))}\n\n"
         f"| request | caller | without, µs | {RULES} rules, µs | difference, µs |\n| --- | --- | ---: | ---: | ---: |\n"
         f"{rows}\n"

@@ -1,167 +1,159 @@
-"""What requests to GraphQL tools cost on GitHub's schema: from a cold process, and warm.
+"""Warm requests of the built function, called in its own process, beside Starlette and Mangum in theirs.
 
-python -m benchmarks.requests --rounds 9
+    python -m benchmarks.requests --artifact FOLDER --hello FOLDER --python PYTHON --rounds 9
+
+FOLDER and PYTHON are those of ``benchmarks.cold``. ``--write`` writes ``benchmarks/results/requests.md``.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
 import sys
 import tempfile
-import tracemalloc
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import MB, page, show_round, write_page
-from benchmarks.runner import ROOT, Case, measure
-from benchmarks.upstream import answering_upstream
-from handler.compiler.compile import compile_endpoint
-from tests.corpora.downloads import FetchError
-from tests.corpora.fetch import fetch
-
-CORPUS = "github-named"
-ENDPOINT = "corpora/github"
-TOOL = "corpora-github"
-
-FLOOR = "`python -c pass`"
-WHOLE = "graphql-core alone: the SDL parsed and built, the query validated"
-LISTED = "a fresh function, to its first `tools/list`"
-CALLED = "a fresh function, to its first call of a GraphQL tool"
-
-WARM_CALLS = 200
-
-QUERY = """
-query Issues($owner: String!, $name: String!, $first: Int = 10) {
-  viewer { login }
-  repository(owner: $owner, name: $name) {
-    id name description url isPrivate stargazerCount
-    owner { login __typename ... on User { name } ... on Organization { websiteUrl } }
-    issues(first: $first, states: [OPEN], orderBy: {field: CREATED_AT, direction: DESC}) {
-      totalCount
-      nodes {
-        id number title body createdAt
-        author { login avatarUrl(size: 40) }
-        labels(first: 5) { nodes { name color } }
-        comments(first: 3) { totalCount nodes { body author { login } } }
-      }
-    }
-  }
-}
-"""
-VARIABLES = {"owner": "graphql-python", "name": "graphql-core"}
-
-ALONE = (
-    "import sys, pathlib, graphql; read = lambda at: pathlib.Path(sys.argv[at]).read_text(encoding='utf-8');"
-    "sdl = graphql.parse(read(1), no_location=True);"
-    "schema = graphql.build_ast_schema(sdl, assume_valid=True, assume_valid_sdl=True);"
-    "sys.exit(bool(graphql.validate(schema, graphql.parse(read(2)), hide_suggestions=True)))"
+from benchmarks.call import ANEW, CALLS, in_process
+from benchmarks.container import Function
+from benchmarks.functions.cases import (
+    ANSWERED,
+    HANDLER,
+    HELLO,
+    LIST,
+    QUERY,
+    VARIABLES,
+    Builds,
+    demo_endpoint,
+    event_of,
+    github_schema,
+    open_config,
+    sized_endpoint,
+    written_endpoint,
 )
+from benchmarks.report import machine, write_page
+from benchmarks.upstream import answering_upstream
+
+API, GITHUB, STORED = "api/customers", "github/api", "github/stored"
+PRESCRIBED = "GitHub's API: a prescribed call"
 
 
-def publish(sdl: Path, url: str, work: Path) -> Path:
-    """A folder of bundles with one endpoint: all of an API, for everybody, through one GraphQL tool."""
-    folder = work / "endpoints" / ENDPOINT
-    folder.mkdir(parents=True)
-    (folder / "index.graphql").write_bytes(sdl.read_bytes())
-    policy = "{type: Query, policyDefault: {condition: true}}"
-    (folder / "config.yaml").write_text(
-        f"upstream: {{url: {json.dumps(url)}}}\naccess: {{anonymous: allow, policies: [{policy}]}}\n", encoding="utf-8"
-    )
-    made = compile_endpoint(folder)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A request, and its goals in times of Starlette with Mangum and of the same request as a prescribed tool."""
+
+    function: Function
+    goal_hello: float | None = None
+    goal_prescribed: float | None = None
+
+
+def publish(upstream: str, work: Path) -> Path:
+    """A folder of bundles with the endpoints that are asked."""
     bundles = work / "bundles"
-    for key, content in made.objects():
-        (bundles / key).parent.mkdir(parents=True, exist_ok=True)
-        (bundles / key).write_bytes(content)
+    operation = QUERY.replace(") {", ') @mcpTool(name: "issues") {', 1)
+    github = {"index.graphql": github_schema(), "config.yaml": open_config(upstream)}
+    made = (
+        demo_endpoint(work, API, upstream),
+        sized_endpoint(work, upstream, 200),
+        written_endpoint(work, GITHUB, github),
+        written_endpoint(work, STORED, {**github, "operations/o.graphql": operation}),
+    )
+    for compiled in made:
+        for key, content in compiled.objects():
+            (bundles / key).parent.mkdir(parents=True, exist_ok=True)
+            (bundles / key).write_bytes(content)
     return bundles
 
 
-def write_request(file: Path, method: str, params: Any, *, upstream: str) -> Path:
-    """A request file for ``benchmarks.call``."""
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-        "io.modelcontextprotocol/clientInfo": {"name": "benchmarks", "version": "1"},
-    }
-    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
-    request = {"path": f"/{ENDPOINT}/mcp", "upstream": upstream, "message": message}
-    file.write_text(json.dumps(request), encoding="utf-8")
-    return file
+def cases(builds: Builds, bundles: Path) -> list[Case]:
+    """The requests that are compared."""
+    environ = {"STILE_BUNDLES": str(bundles), "STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
 
+    def ours(name: str, endpoint: str, method: str, params: Mapping[str, Any], expects: str = "result") -> Function:
+        return Function(
+            name=name,
+            python=builds.python,
+            folder=builds.artifact,
+            handler=HANDLER,
+            event=event_of(endpoint, method, params),
+            expects=ANSWERED if method == "tools/call" else expects,
+            environ=environ,
+        )
 
-def cases(work: Path, sdl: Path, bundles: Path, upstream: str) -> list[Case]:
-    """The processes that are compared."""
-    query = work / "query.graphql"
-    query.write_text(QUERY, encoding="utf-8")
-    call = {"name": TOOL, "arguments": {"query": QUERY, "variables": VARIABLES}}
-    listed = write_request(work / "list.json", "tools/list", {}, upstream=upstream)
-    called = write_request(work / "call.json", "tools/call", call, upstream=upstream)
-    function = (sys.executable, "-m", "benchmarks.call", str(bundles))
+    def call(name: str, endpoint: str, tool: str, arguments: Mapping[str, Any]) -> Function:
+        return ours(name, endpoint, "tools/call", {"name": tool, "arguments": arguments})
+
+    hello = Function(
+        name=HELLO,
+        python=builds.python,
+        folder=Path(__file__).resolve().parent / "functions",
+        handler="hello.handler",
+        event=event_of(API, *LIST),
+        expects="result",
+        environ={"PYTHONPATH": str(builds.hello)},
+    )
+    asked = {"query": QUERY, "variables": VARIABLES}
+    anew = {**asked, "query": QUERY.replace("Issues", f"Issues{ANEW}")}
+    email = {"variables": {"email": "a@b.example"}}
     return [
-        Case(name=FLOOR, command=(sys.executable, "-c", "pass")),
-        Case(name=LISTED, command=(*function, str(listed))),
-        Case(name=CALLED, command=(*function, str(called))),
-        Case(name=WHOLE, command=(sys.executable, "-c", ALONE, str(sdl), str(query))),
+        Case(function=hello),
+        Case(function=ours("ping", API, "ping", {}), goal_hello=5),
+        Case(function=ours("tools/list, demo", API, *LIST)),
+        Case(function=ours("tools/list, 200 tools", "size/t200", *LIST)),
+        Case(function=call("a prescribed call, demo", API, "customer-by-email", email), goal_hello=11),
+        Case(function=call(PRESCRIBED, STORED, "issues", {"variables": VARIABLES})),
+        Case(function=call("the same as a GraphQL call, one text", GITHUB, "github-api", asked), goal_prescribed=2),
+        Case(function=call("the same, another text each time", GITHUB, "github-api", anew)),
     ]
 
 
-def warm(command: tuple[str, ...]) -> dict[str, float]:
-    """The medians of a process that calls the function again and again, in milliseconds."""
-    done = subprocess.run([*command, "--warm", str(WARM_CALLS)], cwd=ROOT, capture_output=True, text=True, check=True)
-    return dict(json.loads(done.stdout))
-
-
-def held_bytes(bundles: Path) -> dict[str, int]:
-    """What stays in memory of the index, of a view of all of it, and of the schema for the query."""
-    from graphql import parse
-
-    from handler.graph.documents.partial_schema import ViewSchemas
-    from handler.graph.index import read_index
-    from handler.graph.view import build_view
-
-    (file,) = bundles.glob("*/*/.index/*")
-    document = parse(QUERY)
-    tracemalloc.start()
-    index = read_index(file.read_bytes(), sha256=file.name)
-    held = {"the index": tracemalloc.get_traced_memory()[0]}
-    schemas = ViewSchemas(build_view(index, ()))
-    held["a view of all of it"] = tracemalloc.get_traced_memory()[0] - sum(held.values())
-    schemas.touched_by(document)
-    held["the schema for the query"] = tracemalloc.get_traced_memory()[0] - sum(held.values())
-    tracemalloc.stop()
-    return held
-
-
-def more(medians: dict[str, float], held: dict[str, int]) -> str:
-    """The part of the page that is not of whole processes."""
-    same, other = (medians[name] - medians["upstream_ms"] for name in ("same_ms", "other_ms"))
-    rows = "\n".join(f"| {name} | {size / MB:.2f} |" for name, size in held.items())
+def text_of(compared: Sequence[Case], found: Mapping[str, float], *, rounds: int, python: Path) -> str:
+    """The page."""
+    rows = "".join(_row(case, found) for case in compared)
     return (
-        f"\nThat call again in a warm process, {WARM_CALLS} times each, medians over the upstream's own "
-        f"{medians['upstream_ms']:.1f} ms: {same:.1f} ms for the same query, {other:.1f} ms for one of another text.\n"
-        f"\n| what stays in memory | MB |\n| --- | ---: |\n{rows}\n"
+        "# Warm requests\n\n"
+        f"`make bench-peers ROUNDS={rounds}`: processor time of calls of the built handler in a process of its own,\n"
+        f"without the Runtime API; medians of rounds of {CALLS} calls, in turns. The upstream is on loopback, in a\n"
+        "process of its own, without TLS.\n"
+        f"{machine(('mangum', 'starlette', 'graphql-core'), python=python)}\n\n"
+        "| request | CPU, µs | x Starlette and Mangum | goal | x the prescribed call | goal |\n"
+        f"| --- | ---: | ---: | ---: | ---: | ---: |\n{rows}"
     )
 
 
+def _row(case: Case, found: Mapping[str, float]) -> str:
+    us = found[case.function.name]
+    cells = (
+        case.function.name,
+        f"{us:.0f}",
+        f"{us / found[HELLO]:.1f}",
+        f"{case.goal_hello:g}" if case.goal_hello else "",
+        f"{us / found[PRESCRIBED]:.2f}" if case.goal_prescribed else "",
+        f"{case.goal_prescribed:g}" if case.goal_prescribed else "",
+    )
+    return f"| {' | '.join(cells)} |\n"
+
+
 def main() -> int:
-    """Measure, and write ``benchmarks/results/requests.md``."""
+    """Measure, and show or write the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.requests")
+    parser.add_argument("--artifact", type=Path, required=True)
+    parser.add_argument("--hello", type=Path, required=True)
+    parser.add_argument("--python", type=Path, required=True)
     parser.add_argument("--rounds", type=int, default=9, metavar="N")
-    rounds = parser.parse_args().rounds
-    try:
-        sdl = fetch(CORPUS, print) / "index.graphql"
-    except FetchError as exc:
-        sys.exit(f"{CORPUS} cannot be fetched: {exc}")
-    with tempfile.TemporaryDirectory() as folder, answering_upstream() as url:
-        work = Path(folder)
-        bundles = publish(sdl, url, work)
-        compared = cases(work, sdl, bundles, url)
-        summaries = measure(compared, rounds=rounds, on_round=partial(show_round, rounds=rounds))
-        rest = more(warm(compared[2].command), held_bytes(bundles))
-    title = "Requests to a GraphQL tool over GitHub's schema"
-    write_page("requests", page(title, summaries, floor=FLOOR, rounds=rounds, packages=("graphql-core",)) + rest)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    artifact = given.artifact.resolve()
+    builds = Builds(artifact=artifact, coded=artifact, hello=given.hello.resolve(), python=given.python.absolute())
+    with tempfile.TemporaryDirectory() as folder, answering_upstream() as upstream:
+        compared = cases(builds, publish(upstream, Path(folder)))
+        found = in_process([case.function for case in compared], rounds=given.rounds)
+    text = text_of(compared, found, rounds=given.rounds, python=builds.python)
+    if given.write:
+        write_page("requests", text)
+    else:
+        sys.stdout.write(text)
     return 0
 
 

@@ -65,7 +65,7 @@ def measured_once(function: Function, cores: int) -> Mapping[str, float]:
     return {START: start.total_ms, START_CPU: start.cpu_ms, RESTORE: restored_ms, RESTORE_CPU: restored_cpu_ms}
 
 
-def text_of(taken: Taken, names: Sequence[str], *, rounds: int) -> str:
+def text_of(taken: Taken, names: Sequence[str], *, rounds: int, python: Path) -> str:
     """Return the page."""
     medians = {key: statistics.median(each) for key, each in taken.items()}
     lines = [
@@ -84,7 +84,7 @@ def text_of(taken: Taken, names: Sequence[str], *, rounds: int) -> str:
         "medians. The endpoint is preloaded. A restore begins after the hooks before a snapshot, and ends with the\n"
         "first answer. The time that Lambda takes to load the snapshot's memory is not in it. The upstream and S3\n"
         "(moto) are on loopback, in processes of their own.\n"
-        f"{machine(('mangum', 'starlette', 'graphql-core'))}\n\n{table}\n"
+        f"{machine(('mangum', 'starlette', 'graphql-core'), python=python)}\n\n{table}\n"
     )
 
 
@@ -106,7 +106,7 @@ def main() -> int:
             for name in CASES
         }
         taken = measure(preloaded, rounds=given.rounds)
-    text = text_of(taken, CASES, rounds=given.rounds)
+    text = text_of(taken, CASES, rounds=given.rounds, python=builds.python)
     if given.write:
         write_page("restored", text)
     else:

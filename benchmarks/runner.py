@@ -1,7 +1,7 @@
 """Measure commands as whole processes, in alternating rounds.
 
 A machine that is shared drifts. What is compared runs in turns, forwards and backwards, and is told as a ratio to a
-process of the same rounds; milliseconds are those of one machine on one day.
+process of the same rounds; seconds are those of one machine on one day.
 """
 
 from __future__ import annotations
@@ -28,57 +28,55 @@ class BenchmarkFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One command, whose first word is the path of a program."""
-
-    name: str
-    command: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One run, from its start to its end."""
+    """One run, from its start to its end. ``cpu_ms`` is processor time."""
 
     wall_ms: float
-    peak_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """The medians of a case, and the median absolute deviation of its time."""
-
-    wall_ms: float
-    deviation_ms: float
+    cpu_ms: float
     peak_bytes: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A run, and its goals: processor time in seconds or in times of another case, and peak memory in megabytes."""
+
+    name: str
+    run: Callable[[], Sample]
+    goal_s: float | None = None
+    goal_times: float | None = None
+    goal_mb: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(Sample):
+    """The medians of a case, and the median absolute deviation of its processor time."""
+
+    deviation_ms: float
+
+
 def run_once(command: Sequence[str]) -> Sample:
-    """Run a command in the project's folder, its output thrown away.
+    """Run a command, whose first word is the path of a program, in the project's folder, its output thrown away.
 
     Raises:
         BenchmarkFailed: it ended with another code than 0.
     """
     launch = [sys.executable, "-I", "-S", str(LAUNCH), *command]
-    done = subprocess.run(launch, cwd=ROOT, env=_environment(), capture_output=True, text=True, check=True)
-    nanoseconds, peak_bytes, code = map(int, done.stdout.split())
+    done = subprocess.run(launch, cwd=ROOT, env=environment(), capture_output=True, text=True, check=True)
+    took_ns, computed_ns, peak_bytes, code = map(int, done.stdout.split())
     if code:
         raise BenchmarkFailed(command, code, done.stderr)
-    return Sample(wall_ms=nanoseconds / 1e6, peak_bytes=peak_bytes)
+    return Sample(wall_ms=took_ns / 1e6, cpu_ms=computed_ns / 1e6, peak_bytes=peak_bytes)
 
 
 def measure(
-    cases: Sequence[Case],
-    *,
-    rounds: int,
-    run: Callable[[Sequence[str]], Sample] = run_once,
-    on_round: Callable[[int], None] = lambda _: None,
+    cases: Sequence[Case], *, rounds: int, on_round: Callable[[int], None] = lambda _: None
 ) -> dict[str, Summary]:
     """Run every case once a round, every other round in reverse; one round before them is thrown away."""
     samples: dict[str, list[Sample]] = {case.name: [] for case in cases}
     for number in range(rounds + 1):
         on_round(number)
         for case in cases if number % 2 == 0 else reversed(cases):
-            sample = run(case.command)
+            sample = case.run()
             if number:
                 samples[case.name].append(sample)
     return {name: summarize(taken) for name, taken in samples.items()}
@@ -86,15 +84,16 @@ def measure(
 
 def summarize(samples: Sequence[Sample]) -> Summary:
     """The medians of some runs."""
-    median_ms = statistics.median(sample.wall_ms for sample in samples)
+    median_ms = statistics.median(sample.cpu_ms for sample in samples)
     return Summary(
-        wall_ms=median_ms,
-        deviation_ms=statistics.median(abs(sample.wall_ms - median_ms) for sample in samples),
+        wall_ms=statistics.median(sample.wall_ms for sample in samples),
+        cpu_ms=median_ms,
+        deviation_ms=statistics.median(abs(sample.cpu_ms - median_ms) for sample in samples),
         peak_bytes=statistics.median(sample.peak_bytes for sample in samples),
     )
 
 
-def _environment() -> Mapping[str, str]:
+def environment() -> Mapping[str, str]:
     """This process's, without what would change how Python starts, and with the project to import."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COVERAGE", "STILE_"))}
     return {**kept, "PYTHONPATH": str(ROOT)}

@@ -24,6 +24,7 @@ from typing import Any
 
 import urllib3
 
+from benchmarks.container import process_cpu_ms
 from benchmarks.functions.cases import DEMO
 from benchmarks.functions.peer_cases import APPS, locked_version
 from benchmarks.report import machine, write_page
@@ -31,7 +32,7 @@ from benchmarks.runner import ROOT
 from benchmarks.upstream import answering_upstream
 from tests.support.upstream import free_port
 
-STILE, FASTMCP, LEAST, API = "`stile serve`, a prescribed tool", "fastmcp {}", "Starlette, httpx2", "the API itself"
+STILE, FASTMCP, PASSING, API = "`stile serve`, a prescribed tool", "fastmcp {}", "Starlette, httpx2", "the API itself"
 
 AT_ONCE = (1, 8, 32)
 ROUNDS = 3
@@ -77,11 +78,8 @@ class Server:
     pid: int = 0
 
     def cpu_ms(self) -> float:
-        """Return the processor time of the process so far. Source: proc_pid_stat(5), utime and stime."""
-        if not self.pid:
-            return 0.0
-        after_name = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        return sum(map(int, after_name[11:13])) * 1e3 / os.sysconf("SC_CLK_TCK")
+        """Return the processor time of the process so far."""
+        return process_cpu_ms(self.pid) if self.pid else 0.0
 
 
 @contextmanager
@@ -132,7 +130,7 @@ def running_servers(upstream: str, work: Path, *, peers: Path | None) -> Iterato
         if peers:
             for name, program in (
                 (FASTMCP.format(locked_version("fastmcp", "fastmcp")), "serving_fastmcp.py"),
-                (LEAST, "serving_least.py"),
+                (PASSING, "serving_starlette.py"),
             ):
                 servers[name] = started([str(peers), str(APPS / program), "{port}"], "/mcp", {"UPSTREAM": upstream})
         yield servers
@@ -196,7 +194,7 @@ on loopback, which ask one API. Medians of {rounds} rounds in turns. Clients, se
 
 - `stile serve` runs the demo as it stands, with its log, policies, and checks of arguments and answers.
 - FastMCP serves with its own `run`, and its tool asks with httpx2, which comes with the package.
-- Starlette passes the bytes on over httpx2, under uvicorn: the least that a server in Python does.
+- Starlette passes the bytes on over httpx2, FastMCP's client, under uvicorn. A faster client would take less.
 - Apollo MCP Server is a program in Rust that neither PyPI nor npm has, so it does not run here.
 
 ## An API that answers at once

@@ -13,7 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.endpoints import event_for, publish, resident_bytes, served
+from benchmarks.container import RESIDENT, memory_bytes
+from benchmarks.endpoints import event_for, publish, served
 from benchmarks.functions.cases import sized_endpoint
 from benchmarks.report import MB, machine, write_page
 from benchmarks.upstream import answering_upstream
@@ -53,7 +54,7 @@ def main() -> int:
                     objects.forget_requests()
                 if (number + 1) % (calls // 10) == 0:
                     gc.collect()
-                    resident.append(resident_bytes())
+                    resident.append(memory_bytes("self", RESIDENT))
         troubles = function.troubles
     growth = max(resident) / resident[0] - 1
     text = (

@@ -33,7 +33,7 @@ COLLECTING: Collection[str] = (
 DEFERRED: Mapping[str, Collection[str]] = {
     "aws_lambda_powertools.logging.logger": ("aws_lambda_powertools.utilities", "random"),
     "aws_lambda_powertools.shared.functions": ("pathlib",),
-    "starlette._utils": ("anyio.abc",),
+    "starlette._utils": ("anyio.abc", "ipaddress"),
     "starlette.concurrency": ("anyio.to_thread",),
     "starlette.datastructures": ("shlex",),
     "starlette.exceptions": ("http.client",),

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import policies
+from benchmarks.check import large_schema
 from benchmarks.container import Function
-from benchmarks.requests import QUERY, VARIABLES
 from benchmarks.tls import behind_tls, trusting
 from benchmarks.upstream import answering_upstream
 from handler.bundle.stored import bundle_key, index_key, write_bundle
@@ -62,17 +62,41 @@ ANSWERED = r"\"content\":"
 
 LIST = ("tools/list", dict[str, Any]())
 
+QUERY = """
+query Issues($owner: String!, $name: String!, $first: Int = 10) {
+  viewer { login }
+  repository(owner: $owner, name: $name) {
+    id name description url isPrivate stargazerCount
+    owner { login __typename ... on User { name } ... on Organization { websiteUrl } }
+    issues(first: $first, states: [OPEN], orderBy: {field: CREATED_AT, direction: DESC}) {
+      totalCount
+      nodes {
+        id number title body createdAt
+        author { login avatarUrl(size: 40) }
+        labels(first: 5) { nodes { name color } }
+        comments(first: 3) { totalCount nodes { body author { login } } }
+      }
+    }
+  }
+}
+"""
+VARIABLES = {"owner": "graphql-python", "name": "graphql-core"}
+
+GUARDED = {"policies/github": 16, "policies/large": 64}
+"""Endpoints with a GraphQL tool over GitHub's schema and over 3,000 types, and their rules."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
     """A function and its gates; ``None``: it is measured and not judged. ``warm`` is in times of ``LEAST_WARM``.
 
-    ``cold`` is by the clock, ``cold_cpu`` by processor time.
+    ``cold`` is by the clock, ``cold_cpu`` by processor time. ``goal`` is of ``cold_cpu`` too, and judges nothing.
     """
 
     function: Function
     cold: float | None = None
     cold_cpu: float | None = None
+    goal: float | None = None
     warm: float | None = None
     memory: float | None = None
 
@@ -158,6 +182,7 @@ def _make_functions(
             function=ours(OUR_LIST, "api/customers", LIST, in_s3),
             cold=LIST_GATE,
             cold_cpu=LIST_CPU_GATE,
+            goal=2.7,
             memory=MEMORY_GATE,
         ),
         Made(
@@ -173,10 +198,20 @@ def _make_functions(
             for count in (1, 20, 200)
         ),
         Made(function=ours(GITHUB_LIST, "github/twenty", LIST, in_s3), cold=LIST_GATE, cold_cpu=LIST_CPU_GATE),
+        *(
+            Made(
+                function=ours(
+                    f"tools/list, GraphQL tool, {schema}, {rules} rules, S3 without TLS", name, LIST, plain_s3
+                ),
+                goal=goal,
+            )
+            for (name, rules), schema, goal in zip(GUARDED.items(), ("GitHub", "3,000 types"), (3.2, 4.5), strict=True)
+        ),
         Made(
             function=ours(OUR_CALL, "api/customers", prescribed, in_s3),
             cold=PRESCRIBED_GATE,
             cold_cpu=PRESCRIBED_CPU_GATE,
+            goal=2.9,
             warm=PRESCRIBED_WARM_GATE,
             memory=MEMORY_GATE,
         ),
@@ -197,10 +232,11 @@ def _make_functions(
             function=ours(GITHUB_CALL, "github/api", query, in_s3),
             cold=GITHUB_GATE,
             cold_cpu=GITHUB_CPU_GATE,
+            goal=4.5,
             warm=GRAPHQL_WARM_GATE,
         ),
         Made(function=ours(CODE_LIST, CODED, LIST, coded)),
-        Made(function=ours(CODE_CALL, CODED, tool, coded), cold=CODE_GATE, cold_cpu=CODE_CPU_GATE),
+        Made(function=ours(CODE_CALL, CODED, tool, coded), cold=CODE_GATE, cold_cpu=CODE_CPU_GATE, goal=4.3),
     ]
 
 
@@ -208,31 +244,38 @@ def event_of(endpoint: str, method: str, params: Mapping[str, Any]) -> bytes:
     """What API Gateway would hand over."""
     event = policies.event_of(endpoint, method, params)
     event["requestContext"] |= {"domainName": "id.execute-api.us-east-1.amazonaws.com", "stage": "$default"}
-    if endpoint != policies.RULED:
+    if endpoint not in (policies.RULED, *GUARDED):
         del event["headers"]["x-api-key"]
     return json.dumps(event).encode()
 
 
 def _endpoints(work: Path, upstream: str) -> list[Compiled]:
     made = [
-        _demo(work, "api/customers", upstream),
-        _demo(work, CODED, upstream, code=True),
+        demo_endpoint(work, "api/customers", upstream),
+        demo_endpoint(work, CODED, upstream, code=True),
         *(sized_endpoint(work, upstream, count) for count in (1, 20, 200)),
     ]
-    github = (fetch("github-named", print) / "index.graphql").read_text(encoding="utf-8")
-    made.append(_written(work, "github/api", {"index.graphql": github, "config.yaml": _config(upstream)}))
+    github = github_schema()
+    made.append(written_endpoint(work, "github/api", {"index.graphql": github, "config.yaml": open_config(upstream)}))
     operations = "".join(
         f'query Repository{number}($owner: String!, $name: String!) @mcpTool(name: "repository-{number}") '
         "{ repository(owner: $owner, name: $name) { id name description stargazerCount owner { login } } }\n"
         for number in range(20)
     )
-    files = {"index.graphql": github, "operations/o.graphql": operations, "config.yaml": _config(upstream)}
-    made.append(_written(work, "github/twenty", files))
-    made.append(_written(work, policies.RULED, policies.files(upstream, ruled=True)))
+    files = {"index.graphql": github, "operations/o.graphql": operations, "config.yaml": open_config(upstream)}
+    made.append(written_endpoint(work, "github/twenty", files))
+    made.append(written_endpoint(work, policies.RULED, policies.files(upstream, ruled=True)))
+    for (name, rules), schema in zip(GUARDED.items(), (github, large_schema()), strict=True):
+        made.append(written_endpoint(work, name, policies.guarded_files(schema, upstream, rules=rules)))
     return made
 
 
-def _demo(work: Path, name: str, upstream: str, *, code: bool = False) -> Compiled:
+def github_schema() -> str:
+    """The SDL, fetched if need be."""
+    return (fetch("github-named", print) / "index.graphql").read_text(encoding="utf-8")
+
+
+def demo_endpoint(work: Path, name: str, upstream: str, *, code: bool = False) -> Compiled:
     folder = work / "demo" / name
     shutil.copytree(DEMO, folder)
     config = f"upstream: {{url: {json.dumps(upstream)}}}\n"
@@ -251,16 +294,16 @@ def sized_endpoint(work: Path, upstream: str, count: int) -> Compiled:
         "{ thing(id: $id) { id name part { id } } }\n"
         for number in range(count)
     )
-    files = {"index.graphql": schema, "operations/o.graphql": operations, "config.yaml": _config(upstream)}
-    return _written(work, f"size/t{count}", files)
+    files = {"index.graphql": schema, "operations/o.graphql": operations, "config.yaml": open_config(upstream)}
+    return written_endpoint(work, f"size/t{count}", files)
 
 
-def _config(upstream: str) -> str:
+def open_config(upstream: str) -> str:
     policy = "{type: Query, policyDefault: {condition: true}}"
     return f"upstream: {{url: {json.dumps(upstream)}}}\naccess: {{anonymous: allow, policies: [{policy}]}}\n"
 
 
-def _written(work: Path, name: str, files: Mapping[str, str]) -> Compiled:
+def written_endpoint(work: Path, name: str, files: Mapping[str, str]) -> Compiled:
     for file, text in files.items():
         path = work / "written" / name / file
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -40,9 +40,21 @@ CODE = "unusable-build"
 FIRST_LINE_BYTES = 64
 """The cache tag of the build's Python; the pack's size, the index's size and checksum; spaces up to this length."""
 
-LATER = ("ast", "locale", "tokenize")
+_CODE_FLAGS = (
+    "OPTIMIZED NEWLOCALS VARARGS VARKEYWORDS NESTED GENERATOR NOFREE COROUTINE ITERABLE_COROUTINE ASYNC_GENERATOR"
+)
+
+LATER: Mapping[str, Mapping[str, Any]] = {
+    "ast": {},
+    "dis": {"COMPILER_FLAG_NAMES": {1 << place: name for place, name in enumerate(_CODE_FLAGS.split())}},
+    "ipaddress": {},
+    "locale": {},
+    "subprocess": {"PIPE": -1, "STDOUT": -2, "DEVNULL": -3},
+    "tokenize": {},
+}
 """Modules of the standard library that load at the first use of a member: others import them for what no request needs.
-They are 3 % of a cold start's processor time."""
+The members here are constants that ``inspect`` and ``asyncio`` read at their import, and do not load their module.
+"""
 
 Entry = tuple[str, int, int, int]
 """A module's source file below the function's folder; the place, size and checksum of the module's code."""
@@ -125,10 +137,11 @@ def import_from_pack(file: str = PACK, *, build: str = BUILD) -> str:
         return _fault(f"cannot be used: {exc}")
     finder = PackFinder(pack, entries, root=os.path.dirname(os.path.dirname(file)))  # noqa: PTH120
     sys.meta_path.insert(sys.meta_path.index(PathFinder), finder)
-    for name in LATER:
+    for name, members in LATER.items():
         spec = None if name in sys.modules else util.find_spec(name)
         if spec is not None:
             module = sys.modules[name] = util.module_from_spec(spec)
+            vars(module).update(members)
             module.__class__ = _Later
     return ""
 

@@ -47,7 +47,10 @@ class SchemaIndex:
         BundleError: the content, or a part at its first use, does not have the shape that the compiler writes.
     """
 
-    def __init__(self, head: Any, lines: Sequence[bytes]) -> None:
+    def __init__(self, raw: bytes) -> None:
+        first, *lines = _lines(raw)
+        head = inside("schema index", parse_stored, raw[first])
+        self._raw = raw
         with expected_shape("the schema index"):
             self.description = text_in(head, "description")
             roots = head["roots"]
@@ -57,7 +60,6 @@ class SchemaIndex:
             self._directives: Mapping[str, Any] = dict(head.get("directives", {}).items())
             self._outlines: Mapping[str, Any] = dict(head["types"].items())
             self._entries: dict[str, Any] = dict(zip(self._outlines, lines, strict=True))
-        self._outlined: dict[str, _Outline] = {}
         self._types: dict[str, TypeSlice] = {}
 
     def __iter__(self) -> Iterator[str]:
@@ -69,12 +71,12 @@ class SchemaIndex:
     def __getitem__(self, name: str) -> TypeSlice:
         if name not in self._types:
             with expected_shape(f"the schema index's type {name}"):
-                outline, raw = self._outline(name), self._read(name)
+                raw = self._read(name)
                 self._types[name] = TypeSlice(
-                    kind=outline.kind,
+                    kind=self.kind(name),
                     description=text_in(raw, "description", ""),
                     directives=text_in(raw, "directives", ""),
-                    interfaces=outline.interfaces,
+                    interfaces=self.interfaces(name),
                     fields=_parts(name, raw.get("fields", {}), _field),
                     inputs=_parts(name, raw.get("inputs", {}), _input),
                     values=_parts(name, raw.get("values", {}), _value),
@@ -85,12 +87,12 @@ class SchemaIndex:
     @cached_property
     def implementers(self) -> Mapping[str, tuple[str, ...]]:
         """Interface -> the types and interfaces that implement it, in the index's order."""
-        return _turned({name: self.interfaces(name) for name in self})
+        return _turned(self._outlined.interfaces)
 
     @cached_property
     def users(self) -> Mapping[str, tuple[str, ...]]:
         """Type -> the types whose members or their arguments name it, in the index's order."""
-        return _turned({name: self.targets(name) for name in self})
+        return _turned(self._outlined.targets)
 
     @cached_property
     def directives(self) -> Mapping[str, Directive]:
@@ -110,15 +112,15 @@ class SchemaIndex:
 
     def kind(self, name: str) -> str:
         """Return a type's kind, one of ``KINDS``."""
-        return self._outline(name).kind
+        return self._outlined.kinds[name]
 
     def interfaces(self, name: str) -> tuple[str, ...]:
         """Return the interfaces that a type names."""
-        return self._outline(name).interfaces
+        return self._outlined.interfaces[name]
 
     def targets(self, name: str) -> tuple[str, ...]:
         """Return the types that a type's members and their arguments name."""
-        return self._outline(name).targets
+        return self._outlined.targets[name]
 
     # These read a type's own line without parsing its members, which would take three times as long.
 
@@ -144,8 +146,8 @@ class SchemaIndex:
     def read_all(self, names: Iterable[str]) -> None:
         """Parse the lines of types together, which takes less time than one after the other."""
         with expected_shape("the schema index"):
-            unread = [name for name in names if isinstance(self._entries[name], bytes)]
-            lines = parse_json(b"[" + b",".join([self._entries[name] for name in unread]) + b"]")
+            unread = [name for name in names if isinstance(self._entries[name], slice)]
+            lines = parse_json(b"[" + b",".join([self._raw[self._entries[name]] for name in unread]) + b"]")
             self._entries.update(zip(unread, lines, strict=True))
 
     def texts(self, name: str) -> Sequence[Text]:
@@ -155,33 +157,35 @@ class SchemaIndex:
         except MALFORMED as exc:  # not expected_shape: a search asks for the texts of all types
             raise malformed(f"the schema index's type {name}") from exc
 
-    def _outline(self, name: str) -> _Outline:
-        outline = self._outlined.get(name)
-        if outline is None:
+    @cached_property
+    def _outlined(self) -> _Outlines:
+        """The outlines of all types, parsed in one pass: a view asks for all of them."""
+        kinds, interfaces, targets = outlines = _Outlines({}, {}, {})
+        for name, text in self._outlines.items():
             try:
-                kind, interfaces, targets = self._outlines[name].split(" ")
+                kind, above, named = text.split(" ")
                 if kind not in KINDS:
                     raise ValueError(kind)
-            except MALFORMED as exc:  # not expected_shape: a view asks for the outlines of all types
+            except MALFORMED as exc:
                 raise malformed(f"the schema index's type {name}") from exc
-            outline = self._outlined[name] = _Outline(
-                kind, tuple(interfaces.split(",")) if interfaces else (), tuple(targets.split(",")) if targets else ()
-            )
-        return outline
+            kinds[name] = kind
+            interfaces[name] = tuple(above.split(",")) if above else ()
+            targets[name] = tuple(named.split(",")) if named else ()
+        return outlines
 
     def _read(self, name: str) -> Any:
         entry = self._entries[name]
-        if isinstance(entry, bytes):
-            entry = self._entries[name] = parse_json(entry)  # replaces the line, which is no longer needed
+        if isinstance(entry, slice):
+            entry = self._entries[name] = parse_json(self._raw[entry])
         return entry
 
 
-class _Outline(NamedTuple):
-    """A type in the first line, stored as one text: lists of lists take much longer to read."""
+class _Outlines(NamedTuple):
+    """Each type in the first line, stored as one text: lists of lists take much longer to read."""
 
-    kind: str
-    interfaces: tuple[str, ...]
-    targets: tuple[str, ...]
+    kinds: dict[str, str]
+    interfaces: dict[str, tuple[str, ...]]
+    targets: dict[str, tuple[str, ...]]
 
 
 def write_index(content: Mapping[str, Any]) -> tuple[str, bytes]:
@@ -227,8 +231,16 @@ def read_index(raw: bytes, *, sha256: str) -> SchemaIndex:
     """
     if hashlib.sha256(raw).hexdigest() != sha256:
         raise BundleError("the schema index does not match its digest: publish again")
-    head, *lines = raw.split(b"\n")
-    return SchemaIndex(inside("schema index", parse_stored, head), lines)
+    return SchemaIndex(raw)
+
+
+def _lines(raw: bytes) -> Iterator[slice]:
+    """Yield the place of each line. To split the text would copy megabytes, of which a request reads little."""
+    start = 0
+    while (end := raw.find(b"\n", start)) >= 0:
+        yield slice(start, end)
+        start = end + 1
+    yield slice(start, len(raw))
 
 
 def _references(raw: Any) -> list[Reference]:

@@ -20,6 +20,8 @@ def print_view(view: View) -> str:
 
 def print_small_view(view: View, max_bytes: int) -> str | None:
     """Return the SDL of a view; ``None`` if it is longer, which is known before all of it is printed."""
+    if sum(map(len, {*view.members} - BUILT_IN_SCALARS)) > max_bytes:  # the names alone
+        return None
     parts, left = list[str](), max_bytes + len("\n")
     for part in _parts(view):
         left -= len(part.encode()) + len("\n\n")

@@ -167,22 +167,18 @@ def _reachable(index: SchemaIndex, gone: Set[str]) -> set[str]:
     """
     reached: set[str] = set()
     opened: set[str] = set()
+    there = set(index) - gone
     cut = {coordinate.partition(".")[0] for coordinate in gone}
     returned, met = set(index.roots.values()), set[str]()
-    if any(root in index and root not in gone for root in returned):
+    if not there.isdisjoint(returned):
         met.update(type_ for type_, path in taken_by_directives(index) if gone.isdisjoint(path))
     while returned or met:
-        there = {name for name in returned | met if name in index and name not in gone}
-        fresh, opening = there - reached, (there & returned & index.implementers.keys()) - opened
+        fresh = ((returned | met) & there) - reached
+        opening = (returned & there & index.implementers.keys()) - opened
         reached |= fresh
         opened |= opening
-        returned, met = set(), set()
-        for name in fresh:
-            if name in cut:
-                returned.update(type_ for type_, path in leads(index, name) if gone.isdisjoint(path))
-            else:  # its line does not have to be read
-                returned.update(index.targets(name))
-            met.update(index.interfaces(name))
-        for name in opening:
-            returned.update(index.implementers[name])
+        returned = set().union(*map(index.targets, fresh - cut), *(index.implementers[name] for name in opening))
+        met = set().union(*map(index.interfaces, fresh))
+        for name in fresh & cut:  # the lines of other types do not have to be read
+            returned.update(type_ for type_, path in leads(index, name) if gone.isdisjoint(path))
     return reached

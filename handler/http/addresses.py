@@ -9,19 +9,22 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
 from handler.cold.records import record
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+if TYPE_CHECKING:
+    Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
+# Networks are texts, because ipaddress loads at its first use in the function.
 LOOPBACK = "loopback"
-METADATA = ipaddress.ip_network("fd00:ec2::/32")
+METADATA = "fd00:ec2::/32"
 """AWS's own services on an instance. Source: the EC2 user guide, "Use the Instance Metadata Service"."""
 
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
-IPV4_TRANSLATED = ipaddress.ip_network("::ffff:0:0:0/96")
-ORDINARY_IPV6 = (ipaddress.ip_network("2000::/3"), ipaddress.ip_network("fc00::/7"))
+NAT64 = "64:ff9b::/96"
+IPV4_TRANSLATED = "::ffff:0:0:0/96"
+ORDINARY_IPV6 = ("2000::/3", "fc00::/7")
 """Global unicast and private addresses. All others are for special purposes, or carry an IPv4 address."""
 
 
@@ -113,7 +116,7 @@ def _reachable_through(address: Address) -> Iterator[Address]:
         yield address
     elif address.ipv4_mapped:
         yield address.ipv4_mapped
-    elif address in NAT64 or address in IPV4_TRANSLATED:
+    elif _is_in(address, NAT64, IPV4_TRANSLATED):
         yield ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
     else:
         yield address
@@ -132,6 +135,10 @@ def _kind(address: Address) -> str:
         if address.packed[0] == 0:
             return "unspecified"
         return "reserved" if address.is_reserved else ""
-    if address in METADATA:
+    if _is_in(address, METADATA):
         return "metadata"
-    return "" if any(address in network for network in ORDINARY_IPV6) else "reserved"
+    return "" if _is_in(address, *ORDINARY_IPV6) else "reserved"
+
+
+def _is_in(address: Address, *networks: str) -> bool:
+    return any(address in ipaddress.ip_network(each) for each in networks)

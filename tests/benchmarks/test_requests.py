@@ -6,12 +6,18 @@ from pathlib import Path
 import pytest
 from graphql import FieldNode, Visitor, parse, visit
 
-from benchmarks.report import RESULTS
-from benchmarks.requests import CALLED, LISTED, QUERY, TOOL, publish, warm, write_request
-from benchmarks.runner import BenchmarkFailed, run_once
-from benchmarks.upstream import answering_upstream
+from benchmarks.call import CALLS, in_process, in_turns
+from benchmarks.container import ContainerFailed, Function
+from benchmarks.functions.cases import HELLO, QUERY
+from benchmarks.requests import PRESCRIBED, Case, text_of
 
-SDL = "type Query { viewer: User } type User { login: String }"
+
+def function(folder: Path, name: str, code: str, *, expects: str = "result") -> Function:
+    (folder / f"{name}.py").write_text(code, encoding="utf-8")
+    event = b'{"body": "number __anew__"}'
+    return Function(
+        name=name, python=Path(sys.executable), folder=folder, handler=f"{name}.handler", event=event, expects=expects
+    )
 
 
 def test_query_has_about_thirty_fields() -> None:
@@ -26,24 +32,40 @@ def test_query_has_about_thirty_fields() -> None:
     assert 30 <= fields.count <= 40
 
 
-def test_process_that_is_measured_gets_a_result_or_fails(tmp_path: Path) -> None:
-    (tmp_path / "sdl.graphql").write_text(SDL, encoding="utf-8")
-    with answering_upstream() as url:
-        bundles = publish(tmp_path / "sdl.graphql", url, tmp_path)
-        arguments = {"name": TOOL, "arguments": {"query": "{ viewer { login } }"}}
-        request = write_request(tmp_path / "call.json", "tools/call", arguments, upstream=url)
-        command = (sys.executable, "-m", "benchmarks.call", str(bundles), str(request))
+def test_each_round_calls_the_handler_in_its_process_with_another_number_each_time(tmp_path: Path) -> None:
+    code = "def handler(event, _):\n    print('a log')\n    return {'result': event['body']}\n"
+    echo = function(tmp_path, "echo", code, expects=f"number {3 * CALLS}")
+    with pytest.raises(ContainerFailed, match=f"number {CALLS}"):
+        in_process([echo], rounds=2)  # the first of three rounds
 
-        assert run_once(command).wall_ms > 0
-        assert set(warm(command)) == {"same_ms", "other_ms", "upstream_ms"}
-        request.write_text(request.read_text("utf-8").replace("{ login }", "{ salary }"), "utf-8")
-        with pytest.raises(BenchmarkFailed, match="Cannot query field 'salary'"):
-            run_once(command)
+    (us,) = in_process([function(tmp_path, "echo", code)], rounds=1).values()
+    assert us > 0
 
 
-def test_results_are_of_these_cases() -> None:
-    results = (RESULTS / "requests.md").read_text(encoding="utf-8")
+def test_calls_take_turns_and_the_first_round_is_thrown_away() -> None:
+    called: list[str] = []
 
-    assert f"| {LISTED} | " in results
-    assert f"| {CALLED} | " in results
-    assert "that call again" in results.lower()
+    def call(name: str) -> float:
+        called.append(name)
+        return len(called)
+
+    taken = in_turns({"a": lambda: call("a"), "b": lambda: call("b")}, rounds=2)
+
+    assert "".join(called) == "baabba"
+    assert taken == {"a": [3, 6], "b": [4, 5]}
+
+
+def test_row_has_ratios_and_goals() -> None:
+    def case(name: str, **goals: float) -> Case:
+        made = Function(name=name, python=Path(), folder=Path(), handler="", event=b"")
+        return Case(function=made, **goals)
+
+    compared = [case(HELLO), case("ping", goal_hello=5), case(PRESCRIBED), case("GraphQL", goal_prescribed=2)]
+    found = {HELLO: 30.0, "ping": 180.0, PRESCRIBED: 600.0, "GraphQL": 1500.0}
+
+    assert text_of(compared, found, rounds=9, python=Path(sys.executable)).splitlines()[-4:] == [
+        f"| {HELLO} | 30 | 1.0 |  |  |  |",
+        "| ping | 180 | 6.0 | 5 |  |  |",
+        f"| {PRESCRIBED} | 600 | 20.0 |  |  |  |",
+        "| GraphQL | 1500 | 50.0 |  | 2.50 | 2 |",
+    ]

@@ -41,6 +41,6 @@ def test_row_has_the_medians_and_the_share_of_a_start() -> None:
         for what, ms in ((START, 100.0), (START_CPU, 50.0), (RESTORE, 10.0), (RESTORE_CPU, 5.0))
         for cores in CORES
     }
-    rows = text_of(taken, [FLOOR], rounds=3).splitlines()[-2:]
+    rows = text_of(taken, [FLOOR], rounds=3, python=Path(sys.executable)).splitlines()[-2:]
 
     assert rows == [f"| {FLOOR} | {cores} | 200 | 100 | 20 | 10 | 0.10 |" for cores in CORES]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import marshal
 import shutil
@@ -235,7 +236,7 @@ import sys, threading
 from handler.cold.artefact import LATER, import_from_pack
 assert import_from_pack() == ""
 found = [[type(sys.modules[name]).__name__, sys.modules[name].__spec__.name] for name in LATER]
-import ast, locale, tokenize
+import ast, dis, ipaddress, locale, subprocess, tokenize
 imported = [type(sys.modules[name]).__name__ for name in LATER]
 values = []
 threads = [threading.Thread(target=lambda: values.append(type(ast.parse("1")).__name__)) for _ in range(8)]
@@ -247,20 +248,24 @@ try:
     locale.gone
 except AttributeError as exc:
     gone = str(exc)
-import inspect, json
-print(json.dumps([found, imported, sorted(set(values)), len(values), tok_name[NAME],
+import asyncio, inspect, json
+constants = [inspect.CO_GENERATOR, asyncio.subprocess.PIPE, type(dis).__name__, type(subprocess).__name__]
+dis.opmap, ipaddress.ip_address, subprocess.Popen
+print(json.dumps([found, imported, constants, sorted(set(values)), len(values), tok_name[NAME],
                   getlocale is locale.getlocale, gone, [type(sys.modules[name]).__name__ for name in LATER],
-                  inspect.getsource(locale.getlocale)[:13]]))
+                  inspect.getsource(locale.getlocale)[:13],
+                  [name for name, members in LATER.items() if not members.items() <= vars(sys.modules[name]).items()]]))
 """
 
 
 def test_modules_that_load_later_are_whole_for_every_thread_that_asks_them(packed: Path) -> None:
-    found, imported, *used = said(run_in(packed, LATER_PROGRAM))
+    found, imported, constants, *used = said(run_in(packed, LATER_PROGRAM))
 
     assert found == [["_Later", name] for name in LATER]
     assert imported == ["_Later"] * len(LATER)
+    assert constants == [inspect.CO_GENERATOR, subprocess.PIPE, "_Later", "_Later"]
     gone = "module 'locale' has no attribute 'gone'"
-    assert used == [["Module"], 8, "NAME", True, gone, ["module"] * len(LATER), "def getlocale"]
+    assert used == [["Module"], 8, "NAME", True, gone, ["module"] * len(LATER), "def getlocale", []]
 
 
 def test_cold_requests_load_no_module_that_the_pack_defers(

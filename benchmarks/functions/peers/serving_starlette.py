@@ -1,4 +1,4 @@
-"""Starlette under uvicorn, which asks the API and answers what it says: the least that such a server can be."""
+"""Starlette under uvicorn, which asks the API over httpx2 and answers what it says."""
 
 import os
 import sys
