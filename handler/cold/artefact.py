@@ -40,13 +40,11 @@ CODE = "unusable-build"
 FIRST_LINE_BYTES = 64
 """The cache tag of the build's Python; the pack's size, the index's size and checksum; spaces up to this length."""
 
-_CODE_FLAGS = (
-    "OPTIMIZED NEWLOCALS VARARGS VARKEYWORDS NESTED GENERATOR NOFREE COROUTINE ITERABLE_COROUTINE ASYNC_GENERATOR"
-)
+_FLAGS = "OPTIMIZED NEWLOCALS VARARGS VARKEYWORDS NESTED GENERATOR NOFREE COROUTINE ITERABLE_COROUTINE ASYNC_GENERATOR"
 
 LATER: Mapping[str, Mapping[str, Any]] = {
     "ast": {},
-    "dis": {"COMPILER_FLAG_NAMES": {1 << place: name for place, name in enumerate(_CODE_FLAGS.split())}},
+    "dis": {"COMPILER_FLAG_NAMES": {1 << place: name for place, name in enumerate(_FLAGS.split())}},
     "ipaddress": {},
     "locale": {},
     "subprocess": {"PIPE": -1, "STDOUT": -2, "DEVNULL": -3},
