@@ -62,7 +62,7 @@ def main() -> int:
     text = (
         f"# Publish of {len(names)} endpoints\n\n`make endpoints`: the command in a process of its own, a bucket of "
         "moto on loopback, and endpoints of one tool\nand two fields. The goal is 12 s of processor time for 5,000 "
-        f"endpoints. {machine(('boto3', 'moto'))}\n\n"
+        f"endpoints.\n{machine(('boto3', 'moto'))}\n\n"
         f"| what | | goal |\n| --- | ---: | ---: |\n{rows}"
     )
     if given.write:

@@ -102,7 +102,7 @@ def cases(builds: Builds, bundles: Path) -> list[Case]:
         Case(function=ours("tools/list, demo", API, *LIST)),
         Case(function=ours("tools/list, 200 tools", "size/t200", *LIST)),
         Case(function=call("a prescribed call, demo", API, "customer-by-email", email), goal_hello=11),
-        Case(function=call(PRESCRIBED, STORED, "issues", {"variables": VARIABLES})),
+        Case(function=call(PRESCRIBED, STORED, "issues", VARIABLES)),
         Case(function=call("the same as a GraphQL call, one text", GITHUB, "github-api", asked), goal_prescribed=2),
         Case(function=call("the same, another text each time", GITHUB, "github-api", anew)),
     ]

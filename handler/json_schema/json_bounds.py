@@ -91,11 +91,11 @@ def count_values(value: Any) -> int:
 
 def _count(value: Any) -> int | None:
     """Count the values in a value; ``None`` if it is nested more than ``MAX_NESTING`` deep."""
-    count, level = 0, [value] if isinstance(value, dict | list) else []
+    count, level = 0, [value] if isinstance(value, (dict, list)) else []
     for _ in range(MAX_NESTING):
         parts = [part for each in level for part in (each.values() if isinstance(each, dict) else each)]
         count += len(parts)
-        level = [part for part in parts if isinstance(part, dict | list)]
+        level = [part for part in parts if isinstance(part, (dict, list))]
         if not level:
             return count
     return None if level else count
