@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import field
 from functools import lru_cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from handler.cold.artefact import CERTIFICATES
@@ -255,8 +255,7 @@ def _unobserved(_: HttpRequest) -> AbstractContextManager[list[HttpResponse]]:
     return nullcontext([])
 
 
-@record(frozen=True, slots=True)
-class _Target:
+class _Target(NamedTuple):
     """The destination of a URL."""
 
     scheme: str
