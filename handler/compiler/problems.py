@@ -69,6 +69,16 @@ class Problems:
         """Report warnings of an earlier run."""
         self._warnings += warnings
 
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The numbers of errors and warnings found so far."""
+        return len(self._errors), len(self._warnings)
+
+    def warnings_after(self, counts: tuple[int, int]) -> tuple[Problem, ...] | None:
+        """Return the warnings found since there were so many; ``None`` if there are errors since."""
+        errors, warnings = counts
+        return tuple(self._warnings[warnings:]) if len(self._errors) == errors else None
+
     def raise_if_any(self) -> None:
         """Raise all errors found so far, in file order.
 

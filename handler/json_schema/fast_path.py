@@ -80,7 +80,7 @@ class _Place:
 def _fits(value: Any, schema: Any, above: _Place) -> bool:
     if not isinstance(schema, dict) or not above.steps:
         return False
-    if not isinstance(value, dict | list):
+    if not isinstance(value, (dict, list)):
         return _fits_all(value, schema, above)
     results, key = above.check.results, (id(value), id(schema))
     result = results.get(key)
