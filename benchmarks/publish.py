@@ -31,7 +31,8 @@ def publish(folder: Path, location: str, environ: dict[str, str]) -> tuple[float
     """Publish in a process of its own, and return its seconds by the clock and of the processor."""
     command = [sys.executable, "-m", "handler", "publish", str(folder), location]
     started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, env={**os.environ, **environ}, check=True, stdout=subprocess.DEVNULL)
+    # In CI, no record of an unchanged endpoint is read.
+    subprocess.run(command, env={**os.environ, **environ, "CI": ""}, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return time.perf_counter() - started, cpu_s

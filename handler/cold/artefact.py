@@ -43,12 +43,9 @@ FIRST_LINE_BYTES = 64
 _FLAGS = "OPTIMIZED NEWLOCALS VARARGS VARKEYWORDS NESTED GENERATOR NOFREE COROUTINE ITERABLE_COROUTINE ASYNC_GENERATOR"
 
 LATER: Mapping[str, Mapping[str, Any]] = {
-    "ast": {},
+    **{name: {} for name in ("ast", "copy", "ipaddress", "locale", "signal", "token", "tokenize")},
     "dis": {"COMPILER_FLAG_NAMES": {1 << place: name for place, name in enumerate(_FLAGS.split())}},
-    "ipaddress": {},
-    "locale": {},
     "subprocess": {"PIPE": -1, "STDOUT": -2, "DEVNULL": -3},
-    "tokenize": {},
 }
 """Modules of the standard library that load at the first use of a member: others import them for what no request needs.
 The members here are constants that ``inspect`` and ``asyncio`` read at their import, and do not load their module.

@@ -9,10 +9,11 @@ import argparse
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 from handler.text.sentences import nearest
 
@@ -54,6 +55,8 @@ EXIT_CODES: Mapping[int, str] = {
 
 END_OF_OPTIONS = "--"
 HELP_OPTIONS = ("-h", "--help")
+
+OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
 
 AddArguments = Callable[[argparse.ArgumentParser], None]
 
@@ -152,6 +155,19 @@ def whole_number(least: int, most: int, *, expected: str = "") -> Callable[[str]
         return int(text)
 
     return read
+
+
+def server_url(text: str) -> str:
+    """Return a URL of a function without a final slash. Credentials travel over TLS, or stay on this machine."""
+    if "@" in text or not text.isascii() or not text.isprintable() or " " in text:
+        raise argparse.ArgumentTypeError("expected a URL without credentials and with escapes: -H takes credentials")
+    is_valid = False
+    with suppress(ValueError):
+        parts = urlsplit(text)
+        is_valid = bool(parts.hostname) and parts.port != 0 and not (parts.query or parts.fragment)
+    if not is_valid or not (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in OWN_MACHINE)):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected https://host, or http://localhost:port")
+    return text.rstrip("/")
 
 
 def asks_for_json(words: Sequence[str]) -> bool:

@@ -118,7 +118,6 @@ class _HttpApi(HTTPGateway):
 
     @cached_property
     def scope(self) -> Scope:
-        """The ASGI scope."""
         return super().scope
 
 

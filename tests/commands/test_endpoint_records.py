@@ -223,7 +223,7 @@ def test_endpoint_of_which_more_may_be_read_than_is_digested_is_always_compiled(
 
     stile("check", "endpoints")
 
-    assert marked("check", THINGS) == 0
+    assert marked("check", THINGS, Path("endpoints/gone")) == 0
 
 
 def test_endpoint_with_tools_in_python_is_compiled_with_its_present_module(

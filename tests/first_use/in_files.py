@@ -10,7 +10,7 @@ from tests.first_use.workshop import ENDPOINT, NEWS, Workshop
 Make = Callable[[Workshop], str]
 
 
-def _edit(name: str, old: str, new: str) -> Make:
+def edit(name: str, old: str, new: str) -> Make:
     def make(shop: Workshop) -> str:
         shop.change(name, old, new)
         return shop.stile("check", "endpoints")
@@ -62,7 +62,7 @@ IN_FILES = (
     Mistake(
         number=1,
         title="a misspelt directive, @tol",
-        make=_edit("index.graphql", '@tool(name: "card"', '@tol(name: "card"'),
+        make=edit("index.graphql", '@tool(name: "card"', '@tol(name: "card"'),
         place=Token("index.graphql", "@tol("),
         cause=r"@tol\b",
         remedy=r"did you mean @tool\?",
@@ -70,7 +70,7 @@ IN_FILES = (
     Mistake(
         number=2,
         title="a misspelt argument of @tool",
-        make=_edit("index.graphql", 'title: "Questions', 'titel: "Questions'),
+        make=edit("index.graphql", 'title: "Questions', 'titel: "Questions'),
         place=Token("index.graphql", "titel:"),
         cause=r'@tool has no argument "titel"',
         remedy=r"did you mean title\?",
@@ -78,7 +78,7 @@ IN_FILES = (
     Mistake(
         number=3,
         title="a misspelt member of limits in @tool",
-        make=_edit("index.graphql", 'title: "Questions', 'limits: {max_depht: 3}, title: "Questions'),
+        make=edit("index.graphql", 'title: "Questions', 'limits: {max_depht: 3}, title: "Questions'),
         place=Token("index.graphql", "max_depht"),
         cause="max_depht",
         remedy=r"[Dd]id you mean '?max_depth\b",
@@ -86,7 +86,7 @@ IN_FILES = (
     Mistake(
         number=4,
         title="a pattern with a parenthesis that is never closed",
-        make=_edit("index.graphql", "me|employee|announcements", "me|(employee|manager|offices|holidays|news"),
+        make=edit("index.graphql", "me|employee|announcements", "me|(employee|manager|offices|holidays|news"),
         place=(Token("index.graphql", '"me|(employee'), Token("index.graphql", "{expose: true")),
         cause=r'me\|\(employee\|manager\|offices\|holidays\|news"',
         remedy=r"missing \)|add \)|write \\\(",
@@ -94,7 +94,7 @@ IN_FILES = (
     Mistake(
         number=5,
         title="patterns that expose no field of a root type",
-        make=_edit("index.graphql", "me|employee|announcements", "mee|emploee"),
+        make=edit("index.graphql", "me|employee|announcements", "mee|emploee"),
         place=(Token("index.graphql", '"mee|emploee"'), Token("index.graphql", "{expose: true")),
         cause=r"\bmee\b|\bemploee\b",
         remedy=r"did you mean (me|employee)\b",
@@ -102,7 +102,7 @@ IN_FILES = (
     Mistake(
         number=6,
         title="one alternative of a pattern that exposes is misspelt",
-        make=_edit("index.graphql", "me|employee|announcements", "me|employee|anouncements"),
+        make=edit("index.graphql", "me|employee|announcements", "me|employee|anouncements"),
         place=(Token("index.graphql", '"me|employee|anouncements"'), Token("index.graphql", "{expose: true")),
         cause=r"\banouncements\b",
         remedy=r"did you mean announcements\b",
@@ -110,7 +110,7 @@ IN_FILES = (
     Mistake(
         number=7,
         title="one alternative of a pattern that hides is misspelt",
-        make=_edit("index.graphql", "salary|payslips", "salery|payslips"),
+        make=edit("index.graphql", "salary|payslips", "salery|payslips"),
         place=(Token("index.graphql", '"salery|payslips"'), Token("index.graphql", "{expose: false")),
         cause=r"\bsalery\b",
         remedy=r"did you mean salary\b",
@@ -118,7 +118,7 @@ IN_FILES = (
     Mistake(
         number=8,
         title="the type of a pattern that hides is misspelt",
-        make=_edit("index.graphql", '"Employee", fields', '"Employe", fields'),
+        make=edit("index.graphql", '"Employee", fields', '"Employe", fields'),
         place=(Token("index.graphql", '"Employe"'), Token("index.graphql", "{expose: false")),
         cause=r"\bEmploye\b",
         remedy=r"did you mean Employee\b",
@@ -126,7 +126,7 @@ IN_FILES = (
     Mistake(
         number=9,
         title="a misspelt coordinate in access.hide",
-        make=_edit("config.yaml", "  anonymous: challenge", "  anonymous: challenge\n  hide: [Employee.salery]"),
+        make=edit("config.yaml", "  anonymous: challenge", "  anonymous: challenge\n  hide: [Employee.salery]"),
         place=Token("config.yaml", "Employee.salery"),
         cause=r'"salery"',
         remedy=r"did you mean salary\?",
@@ -134,7 +134,7 @@ IN_FILES = (
     Mistake(
         number=10,
         title="@sdl(files:) names a file that does not exist",
-        make=_edit("index.graphql", '"schema.graphql"', '"shcema.graphql"'),
+        make=edit("index.graphql", '"schema.graphql"', '"shcema.graphql"'),
         place=Token("index.graphql", '"shcema.graphql"'),
         cause=r'"shcema.graphql" does not exist',
         remedy=r"did you mean schema\.graphql\?",
@@ -142,7 +142,7 @@ IN_FILES = (
     Mistake(
         number=11,
         title="a tab in YAML",
-        make=_edit("config.yaml", "  url: https", "\turl: https"),
+        make=edit("config.yaml", "  url: https", "\turl: https"),
         place=Token("config.yaml", "\turl"),
         cause=r"\btab\b",
         remedy=r"indent with spaces",
@@ -158,7 +158,7 @@ IN_FILES = (
     Mistake(
         number=13,
         title="a misspelt section of config.yaml",
-        make=_edit("config.yaml", "upstream:", "upsteam:"),
+        make=edit("config.yaml", "upstream:", "upsteam:"),
         place=Token("config.yaml", "upsteam"),
         cause='unknown key "upsteam"',
         remedy=r"did you mean upstream\?",
@@ -166,7 +166,7 @@ IN_FILES = (
     Mistake(
         number=14,
         title="a misspelt key of upstream",
-        make=_edit("config.yaml", "/graphql\n", "/graphql\n  timeout: 5\n"),
+        make=edit("config.yaml", "/graphql\n", "/graphql\n  timeout: 5\n"),
         place=Token("config.yaml", "timeout: 5"),
         cause='unknown key "upstream.timeout"',
         remedy=r"did you mean timeout_s\?",
@@ -190,7 +190,7 @@ IN_FILES = (
     Mistake(
         number=17,
         title="prescribed: names an operation that does not exist",
-        make=_edit("index.graphql", '"EmployeeCard"', '"EmployeCard"'),
+        make=edit("index.graphql", '"EmployeeCard"', '"EmployeCard"'),
         place=Token("index.graphql", '"EmployeCard"'),
         cause=r'"EmployeCard"',
         remedy=r"did you mean EmployeeCard\?",
@@ -198,7 +198,7 @@ IN_FILES = (
     Mistake(
         number=18,
         title="a claim in a condition without its type",
-        make=_edit("config.yaml", "$jwt.roles:String has", "$jwt.roles has"),
+        make=edit("config.yaml", "$jwt.roles:String has", "$jwt.roles has"),
         place=Token("config.yaml", '$jwt.roles has'),
         cause=r'"\$jwt\.roles" has no type',
         remedy=":Int, :Float, :Boolean or :String",
@@ -206,7 +206,7 @@ IN_FILES = (
     Mistake(
         number=19,
         title="an operator that conditions do not have",
-        make=_edit("config.yaml", 'String has "manager"', 'String contains "manager"'),
+        make=edit("config.yaml", 'String has "manager"', 'String contains "manager"'),
         place=Token("config.yaml", 'contains "manager"'),
         cause='"contains"',
         remedy=r"expected one of .*\bhas\b",
@@ -214,7 +214,7 @@ IN_FILES = (
     Mistake(
         number=20,
         title="a policy on a type that does not exist",
-        make=_edit("config.yaml", "type: Employee", "type: Employe"),
+        make=edit("config.yaml", "type: Employee", "type: Employe"),
         place=Token("config.yaml", "Employe\n"),
         cause=r'"Employe"',
         remedy=r"did you mean Employee\?",
@@ -222,7 +222,7 @@ IN_FILES = (
     Mistake(
         number=21,
         title="the URL of the API without its scheme",
-        make=_edit("config.yaml", "https://api.corp.example", "api.corp.example"),
+        make=edit("config.yaml", "https://api.corp.example", "api.corp.example"),
         place=Token("config.yaml", "api.corp.example/graphql"),
         cause=r"such as https://",
         remedy=r"expected the http\(s\) URL",
@@ -230,7 +230,7 @@ IN_FILES = (
     Mistake(
         number=22,
         title="the name of a tool with a space",
-        make=_edit("index.graphql", '"staff-query"', '"staff query!"'),
+        make=edit("index.graphql", '"staff-query"', '"staff query!"'),
         place=Token("index.graphql", '"staff query!"'),
         cause="staff query!",
         remedy=r"expected 1 to 128 letters, digits, _, - or \.",
@@ -238,7 +238,7 @@ IN_FILES = (
     Mistake(
         number=23,
         title="a constant of @mcpBind that does not fit its variable",
-        make=_edit("operations/my_pay.graphql", 'claim: "employee_id"', "value: {a: 1}"),
+        make=edit("operations/my_pay.graphql", 'claim: "employee_id"', "value: {a: 1}"),
         place=Token("operations/my_pay.graphql", "{a: 1}"),
         cause=r"\{a: 1\}|\{ a: 1 \}",
         remedy=r"\$employee is ID!.*expected .*\bID\b",
@@ -286,7 +286,7 @@ IN_FILES = (
     Mistake(
         number=40,
         title="a secret of 5 bytes for HS256",
-        make=_edit("config.yaml", "env:CORP", "abcde"),
+        make=edit("config.yaml", "env:CORP", "abcde"),
         place=Token("config.yaml", "abcde"),
         cause="less than 32 bytes",
         remedy="expected env:NAME, for 32 random bytes or more",

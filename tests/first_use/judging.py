@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
+from typing import Literal
 
+from tests.conftest import ROOT
 from tests.first_use.workshop import Workshop
+
+Fault = Literal["place", "cause", "remedy", "traceback"]
+"""What a message does not say, or a traceback through the product's own files."""
+
+OWN_FRAME = re.compile(rf'^\s*File "{re.escape(str(ROOT))}/handler/', re.MULTILINE)
+FULL = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +35,7 @@ class Mistake:
     place: Token | tuple[Token, ...] | str  # a token, one of several, or a pattern for a place outside of files
     cause: str  # a pattern with the offending value
     remedy: str  # a pattern with a correct value, command or page
+    faults: Set[Fault] = frozenset()  # of the message as it is; whoever mends one takes it away
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +47,23 @@ class Verdict:
     place: bool
     cause: bool
     remedy: bool
+    is_traceback: bool
 
     @property
     def score(self) -> int:
         """One point for each criterion."""
         return self.place + self.cause + self.remedy
+
+    @property
+    def faults(self) -> Set[Fault]:
+        """The criteria that the message does not meet, and ``traceback`` if it shows the product's own frames."""
+        met: Mapping[Fault, bool] = {
+            "place": self.place,
+            "cause": self.cause,
+            "remedy": self.remedy,
+            "traceback": not self.is_traceback,
+        }
+        return {fault for fault, is_met in met.items() if not is_met}
 
 
 def judged(mistake: Mistake, printed: str, shop: Workshop) -> Verdict:
@@ -50,10 +71,10 @@ def judged(mistake: Mistake, printed: str, shop: Workshop) -> Verdict:
     wanted = _pattern_of(mistake.place, shop)
     lines = [line for line in printed.splitlines() if re.search(wanted, line)]
     message = printed if isinstance(mistake.place, str) or not lines else "\n".join(lines)
-    return verdict_of(mistake, message, is_placed=bool(lines))
+    return verdict_of(mistake, message, is_placed=bool(lines), is_traceback=bool(OWN_FRAME.search(printed)))
 
 
-def verdict_of(mistake: Mistake, message: str, *, is_placed: bool) -> Verdict:
+def verdict_of(mistake: Mistake, message: str, *, is_placed: bool, is_traceback: bool = False) -> Verdict:
     """Judge one message."""
     return Verdict(
         mistake=mistake,
@@ -61,6 +82,7 @@ def verdict_of(mistake: Mistake, message: str, *, is_placed: bool) -> Verdict:
         place=is_placed,
         cause=bool(re.search(mistake.cause, message)),
         remedy=bool(re.search(mistake.remedy, message)),
+        is_traceback=is_traceback,
     )
 
 

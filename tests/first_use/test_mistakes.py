@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.first_use.judging import Mistake, Token, Verdict, judged, verdict_of
+from tests.first_use.judging import FULL, Mistake, Token, Verdict, judged, verdict_of
 from tests.first_use.mistakes import MISTAKES
 from tests.first_use.workshop import ENDPOINT, Workshop, opened
-
-FULL = 3
 
 
 @pytest.fixture

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import re
-import signal
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import chdir, contextmanager
+from collections.abc import Callable
 
 import urllib3
 
-from tests.commands.running import started
 from tests.first_use.judging import Mistake
+from tests.first_use.serving import READY, WAIT_S, serving
 from tests.first_use.workshop import Workshop
 from tests.support.api import Asked, Reply, running_api
 from tests.support.issuers import signed_with_secret
@@ -21,7 +16,6 @@ from tests.support.secrecy import SESSION, Output
 from tests.support.upstream import free_port
 
 SECRET = "a-secret-of-forty-bytes-for-tests-alone."
-WAIT_S = 60
 
 API = r"http://127\.0\.0\.1:\d+/graphql"
 PAGE = Reply(b"<!doctype html><title>Sign in</title>\n<p>more", 200, {"content-type": "text/html"})
@@ -88,37 +82,14 @@ def _served(shop: Workshop, method: str, path: str, headers: dict[str, str], env
     """All that the log of `stile dev` says, and the answer to one request."""
     body = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}' if method == "POST" else None
     sent = {"content-type": "application/json", "accept": "application/json", **headers}
-    with _serving(shop, environ) as (url, printed), urllib3.PoolManager(retries=False, timeout=WAIT_S) as http:
-        answer = http.request(method, url + path, body=body, headers=sent)
+    with serving(shop, "dev", "endpoints", environ=environ) as server:
+        assert server.url
+        with urllib3.PoolManager(retries=False, timeout=WAIT_S) as http:
+            answer = http.request(method, server.url + path, body=body, headers=sent)
         SESSION.note(Output.ANSWER, answer.data)
         time.sleep(0.3)  # for the line of the log
-    told = "\n".join(printed).partition("Ctrl-C ends it.")[2]
+    told = "\n".join(server.lines).partition(READY)[2]
     return f"{told}\n{answer.data.decode()}"
-
-
-@contextmanager
-def _serving(shop: Workshop, environ: dict[str, str]) -> Iterator[tuple[str, list[str]]]:
-    printed: list[str] = []
-    with chdir(shop.folder):
-        output = (shop.folder / "dev.log").open("w+")
-        process = started("dev", "endpoints", "--port", "0", output=output.fileno(), environ=environ)
-    try:
-        yield _url(shop, process), printed
-    finally:
-        os.kill(process.pid, signal.SIGINT)
-        process.wait(WAIT_S)
-        output.close()
-        printed += (shop.folder / "dev.log").read_text(encoding="utf-8").splitlines()
-
-
-def _url(shop: Workshop, process: subprocess.Popen[str]) -> str:
-    deadline = time.monotonic() + WAIT_S
-    while time.monotonic() < deadline and process.poll() is None:
-        found = re.search(r"http://127\.0\.0\.1:\d+", (shop.folder / "dev.log").read_text(encoding="utf-8"))
-        if found:
-            return found[0]
-        time.sleep(0.05)
-    raise AssertionError((shop.folder / "dev.log").read_text(encoding="utf-8"))
 
 
 WITH_APIS = (

@@ -69,7 +69,7 @@ def _publish_loopback(shop: Workshop) -> str:
     return shop.stile("publish", "endpoints", "bundles", "--create")
 
 
-def _with_tools(text: str, *, code: str = CODE, **more: str) -> Callable[[Workshop], str]:
+def with_tools(text: str, *, code: str = CODE, **more: str) -> Callable[[Workshop], str]:
     """An endpoint with tools in Python. ``more`` are further modules beside them."""
 
     def make(shop: Workshop) -> str:
@@ -176,7 +176,7 @@ WITH_COMMANDS = (
     Mistake(
         number=50,
         title="a file for FastMCP as it is",
-        make=_with_tools(FASTMCP),
+        make=with_tools(FASTMCP),
         place=Token("/staff_tools.py", "from fastmcp"),
         cause="No module named 'fastmcp'",
         remedy=r"from stile import Toolkit.*docs/from-fastmcp\.md",
@@ -184,7 +184,7 @@ WITH_COMMANDS = (
     Mistake(
         number=51,
         title="an attribute that the module does not have",
-        make=_with_tools(TOOLS, code='code: ["staff_tools:kit"]\n'),
+        make=with_tools(TOOLS, code='code: ["staff_tools:kit"]\n'),
         place=Token("config.yaml", '"staff_tools:kit"'),
         cause="staff_tools has no kit",
         remedy=r"did you mean (staff_tools:)?mcp\?",
@@ -192,7 +192,7 @@ WITH_COMMANDS = (
     Mistake(
         number=52,
         title="a stile.py of one's own beside the tools",
-        make=_with_tools(TOOLS, stile="OWN = True\n"),
+        make=with_tools(TOOLS, stile="OWN = True\n"),
         place=r"stile\.py",
         cause=r"stile\.py has the name of a package of Stile",
         remedy=r"rename .*stile\.py",

@@ -64,15 +64,14 @@ class EndpointRecords:
             for entry in (entry for each in folders for entry in sorted(os.scandir(each), key=lambda each: each.name)):
                 left -= ENTRY_BYTES + entry.stat(follow_symlinks=False).st_size
                 digest.update(os.fsencode(entry.path) + b"\0")
-                if entry.name in UNRECORDED or left < 0:
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if left < 0 or entry.name in UNRECORDED or not (is_folder or entry.is_file(follow_symlinks=False)):
                     return ""
-                if entry.is_dir(follow_symlinks=False):
+                if is_folder:
                     folders.append(entry.path)
-                elif entry.is_file(follow_symlinks=False):
+                else:
                     body = Path(entry.path).read_bytes()
                     digest.update(b"%d\0%b" % (len(body), body))
-                else:
-                    return ""  # links may lead anywhere
         except OSError:
             return ""
         return digest.hexdigest()

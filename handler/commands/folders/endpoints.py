@@ -151,7 +151,7 @@ def add_folder_arguments(parser: argparse.ArgumentParser) -> None:
 def add_folder_argument(parser: argparse.ArgumentParser) -> None:
     """Add the argument FOLDER."""
     parser.add_argument(
-        "folder", type=_folder_of_endpoints, metavar="FOLDER", help="an endpoint folder, or one that holds several"
+        "folder", type=folder_of_endpoints, metavar="FOLDER", help="an endpoint folder, or one that holds several"
     )
 
 
@@ -231,7 +231,8 @@ def parse_endpoint_name(text: str) -> str:
     return text
 
 
-def _folder_of_endpoints(text: str) -> Path:
+def folder_of_endpoints(text: str) -> Path:
+    """Parse a folder with endpoints for argparse."""
     folder = Path(text)
     if not folder.exists():
         raise argparse.ArgumentTypeError(f"{text}: there is no such folder")

@@ -87,7 +87,8 @@ class Endpoint:
         self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)  # by name and outcome
         self._answer_checkers: dict[int, AnswerChecker] = {}  # by the identity of a schema, which tools may share
         self._entries: Lru[tuple[str, Mask], Listing] = Lru(
-            most=max(MAX_ENTRIES, 2 * len(bundle.tools)), cost_of=_listing_bytes
+            most=max(MAX_ENTRIES, 2 * len(bundle.tools)),
+            cost_of=lambda each: ENTRY_SHARE * each.entry.size if isinstance(each.entry, Entry) else 0,
         )
         self._listed_bytes: dict[str, int] = {}  # by the key of a list
         self._lock = Lock()
@@ -285,7 +286,3 @@ class Endpoint:
         with self._lock:
             self._entries.put(key, listing)
         return listing
-
-
-def _listing_bytes(listing: Listing) -> int:
-    return ENTRY_SHARE * listing.entry.size if isinstance(listing.entry, Entry) else 0
