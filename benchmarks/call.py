@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from types import SimpleNamespace
 from typing import Any
 
-from benchmarks.container import ContainerFailed, Function, environ_of
+from benchmarks.container import TOOL_ERROR, ContainerFailed, Function, environ_of
 from benchmarks.runner import ROOT
 
 CALLS = 300
@@ -105,7 +105,7 @@ class Calling:
         self._process.stdin.write(f"{CALLS}\n")
         self._process.stdin.flush()
         us, _, answer = self._process.stdout.readline().partition(" ")
-        if self._function.expects not in answer:
+        if self._function.expects not in answer or TOOL_ERROR.decode() in answer:
             raise ContainerFailed(f"{self._function.name} answered {answer[:2000]}")
         return float(us)
 

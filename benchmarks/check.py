@@ -26,7 +26,7 @@ from tests.corpora.downloads import FetchError
 from tests.corpora.fetch import CONFIG, fetch
 
 PARSE = "GitHub's schema parsed by graphql-core alone"
-AGAIN = "`stile check` of GitHub's schema, again"
+SAVED = "`stile check` of GitHub's schema, an operation saved"
 
 GATE = 2.2
 """Of a check with a schema that was read before, to parsing the schema with graphql-core, by processor time."""
@@ -39,6 +39,9 @@ SETTLED_S = 1.0
 """The time after which `stile dev` is done with what it does beside a save."""
 
 STILE = (sys.executable, "-m", "handler")
+FORGETFUL = ("/usr/bin/env", "CI=1", *STILE)
+"""In CI nothing is kept, and nothing is read that was."""
+
 PARSING = "import sys, pathlib, graphql; graphql.parse(pathlib.Path(sys.argv[1]).read_text(encoding='utf-8'))"
 
 RECORD = """\
@@ -77,12 +80,13 @@ def large_schema(types: int = TYPES) -> str:
 def github_cases(folder: Path, bundles: Path) -> list[Case]:
     """Commands on GitHub's schema and its operations. The last one stores all again each time."""
     parsing = (sys.executable, "-c", PARSING, str(folder / "index.graphql"))
-    publishing = (*STILE, "publish", "--create", "--force", str(folder), str(bundles))
+    publishing = (*FORGETFUL, "publish", "--create", "--force", str(folder), str(bundles))
     return [
         Case(name=PARSE, run=partial(run_once, parsing)),
         Case(name="`stile check` of GitHub's schema, first", run=_first(folder), goal_times=2.4),
-        Case(name=AGAIN, run=_again(folder), goal_times=1.2),
-        Case(name="`stile publish` of GitHub's schema, to a folder", run=partial(run_once, publishing)),
+        Case(name="`stile check` of GitHub's schema, again", run=_again(folder), goal_times=1.2),
+        Case(name=SAVED, run=partial(_saved, folder), goal_times=1.2),
+        Case(name="`stile publish` of GitHub's schema to a folder, first", run=partial(run_once, publishing)),
     ]
 
 
@@ -99,11 +103,11 @@ def long_cases(large: Path, many: Path, saving: Saving) -> list[Case]:
 
 
 def _first(folder: Path) -> partial[Sample]:
-    return partial(run_once, ("/usr/bin/env", "CI=1", *STILE, "check", str(folder)))  # nothing is kept in CI
+    return partial(run_once, (*FORGETFUL, "check", str(folder)))
 
 
 def _again(folder: Path) -> partial[Sample]:
-    return partial(run_once, (*STILE, "check", str(folder)))
+    return partial(run_once, ("/usr/bin/env", "-u", "CI", *STILE, "check", str(folder)))
 
 
 def _saved(folder: Path) -> Sample:
@@ -222,8 +226,8 @@ def main() -> int:
         long = long_cases(large, many, saving)
         summaries |= measure(long, rounds=few, on_round=partial(show_round, rounds=few))
     write_page("check", text_of([*cases, *long], summaries, rounds=rounds))
-    ratio = summaries[AGAIN].cpu_ms / summaries[PARSE].cpu_ms
-    sys.stdout.write(f"{AGAIN}: {ratio:.2f} times parsing, the gate is {GATE}.\n")
+    ratio = summaries[SAVED].cpu_ms / summaries[PARSE].cpu_ms
+    sys.stdout.write(f"{SAVED}: {ratio:.2f} times parsing, the gate is {GATE}.\n")
     return 1 if ratio > GATE else 0
 
 

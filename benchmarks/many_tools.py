@@ -90,16 +90,16 @@ def _operation(number: int) -> str:
 def publish(tools: int, url: str, work: str) -> None:
     """Compile the endpoint, and store its bundle."""
     from handler.compiler.compile import compile_endpoint
+    from handler.storage.local import FolderStorage
 
     folder = Path(work) / name_of(tools)
     for name, text in files(tools, url).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    storage = FolderStorage(Path(work) / "bundles")
     for key, content in compile_endpoint(folder).objects():
-        path = Path(work) / "bundles" / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        storage.write(key, content)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ from benchmarks.call import Handler, cpu_us, in_turns
 from benchmarks.report import machine, write_page
 from benchmarks.upstream import answering_upstream
 from handler.compiler.compile import compile_endpoint
+from handler.storage.local import FolderStorage
 
 RULES = 100
 GUARDED = 20
@@ -107,7 +108,7 @@ def _config(url: str, policies: str, *, callers: int) -> str:
 
 def publish(url: str, work: Path) -> Path:
     """A folder of bundles with both endpoints."""
-    bundles = work / "bundles"
+    storage = FolderStorage(work / "bundles")
     for name, ruled in ((PLAIN, False), (RULED, True)):
         for file, text in files(url, ruled=ruled).items():
             path = work / name / file
@@ -115,9 +116,8 @@ def publish(url: str, work: Path) -> Path:
             path.write_text(text, encoding="utf-8")
         made = compile_endpoint(work / name)
         for key, content in made.objects():
-            (bundles / key).parent.mkdir(parents=True, exist_ok=True)
-            (bundles / key).write_bytes(content)
-    return bundles
+            storage.write(key, content)
+    return work / "bundles"
 
 
 def event_of(name: str, method: str, params: Mapping[str, Any], *, caller: int = 0) -> dict[str, Any]:

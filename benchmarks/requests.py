@@ -34,6 +34,7 @@ from benchmarks.functions.cases import (
 )
 from benchmarks.report import machine, write_page
 from benchmarks.upstream import answering_upstream
+from handler.storage.local import FolderStorage
 
 API, GITHUB, STORED = "api/customers", "github/api", "github/stored"
 PRESCRIBED = "GitHub's API: a prescribed call"
@@ -50,7 +51,7 @@ class Case:
 
 def publish(upstream: str, work: Path) -> Path:
     """A folder of bundles with the endpoints that are asked."""
-    bundles = work / "bundles"
+    storage = FolderStorage(work / "bundles")
     operation = QUERY.replace(") {", ') @mcpTool(name: "issues") {', 1)
     github = {"index.graphql": github_schema(), "config.yaml": open_config(upstream)}
     made = (
@@ -61,9 +62,8 @@ def publish(upstream: str, work: Path) -> Path:
     )
     for compiled in made:
         for key, content in compiled.objects():
-            (bundles / key).parent.mkdir(parents=True, exist_ok=True)
-            (bundles / key).write_bytes(content)
-    return bundles
+            storage.write(key, content)
+    return work / "bundles"
 
 
 def cases(builds: Builds, bundles: Path) -> list[Case]:
@@ -102,7 +102,7 @@ def cases(builds: Builds, bundles: Path) -> list[Case]:
         Case(function=ours("tools/list, demo", API, *LIST)),
         Case(function=ours("tools/list, 200 tools", "size/t200", *LIST)),
         Case(function=call("a prescribed call, demo", API, "customer-by-email", email), goal_hello=11),
-        Case(function=call(PRESCRIBED, STORED, "issues", {"variables": VARIABLES})),
+        Case(function=call(PRESCRIBED, STORED, "issues", VARIABLES)),
         Case(function=call("the same as a GraphQL call, one text", GITHUB, "github-api", asked), goal_prescribed=2),
         Case(function=call("the same, another text each time", GITHUB, "github-api", anew)),
     ]

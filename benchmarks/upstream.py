@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from benchmarks.runner import ROOT
 
 BODY = (
-    b'{"data":{"viewer":{"login":"octocat"},"repository":null,"thing":null,"employees":[],'
+    b'{"data":{"viewer":{"login":"octocat"},"repository":null,"thing":null,"employees":[],"rows3":[],'
     b'"customer":{"id":"1","name":"octocat","email":"octocat@example.com","address":null},'
     b'"customers":{"edges":[{"node":{"name":"octocat","email":"octocat@example.com"}}]}}}'
 )

@@ -18,7 +18,7 @@ from handler.strict_json import JSONObject, to_json_bytes
 
 ANNOTATION = "x-mcp-header"
 TYPES = ("string", "integer", "boolean")
-TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_FIELD_NAME = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 
 _VALUES = frozenset({"const", "default", "enum", "examples"})
 """Keywords that hold values, not schemas."""
@@ -60,7 +60,7 @@ def _mirrored(path: tuple[str, ...] | None, schema: Mapping[str, Any]) -> Mirror
     if not path:
         raise ValueError(f"{ANNOTATION} may stand at properties only, which nothing but properties leads to")
     where, name = "/".join(path), schema[ANNOTATION]
-    if not isinstance(name, str) or not TOKEN.fullmatch(name):
+    if not isinstance(name, str) or not re.fullmatch(_FIELD_NAME, name):
         raise ValueError(f"{where}: expected {ANNOTATION} to be the end of a header's name, such as Region")
     if schema.get("type") not in TYPES:
         raise ValueError(f"{where}: {ANNOTATION} is for one of the types {', '.join(TYPES)}")

@@ -18,7 +18,7 @@ from handler.http.addresses import STRICT, AddressRules, is_host_pattern
 MIN_LOG_KEY_CHARS = MIN_STATE_KEY_CHARS = 32
 MAX_STATE_KEYS = 2
 
-MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+MODULE = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
 
 LOG_SUBJECTS = ("hashed", "plain")
 METRICS = ("on", "function", "off")
@@ -139,7 +139,7 @@ def read_code_modules(environ: Mapping[str, str]) -> tuple[str, ...]:
         SettingsError: a text that is not the name of a module.
     """
     expected = "names of modules, several separated by commas"
-    return _list(environ, "STILE_CODE_MODULES", MODULE.fullmatch, expected)
+    return _list(environ, "STILE_CODE_MODULES", lambda module: re.fullmatch(MODULE, module), expected)
 
 
 def read_secrets(environ: Mapping[str, str]) -> dict[str, str]:

@@ -102,6 +102,8 @@ def to_well_formed_json(value: Any) -> bytes:
 
 def well_formed(text: str) -> str:
     """Replace each lone surrogate in a text. Two adjacent halves of a pair become its character."""
+    if text.isascii():  # as most are, and then no pattern has to be compiled
+        return text
     if re.search("[\ud800-\udbff][\udc00-\udfff]", text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return re.sub("[\ud800-\udfff]", "\ufffd", text)

@@ -26,6 +26,7 @@ from handler.policy.evaluation import HIDDEN, KNOWN, NEVER, OWN_TOKEN, Mask, alt
 from handler.policy.predicates import HOLDS, MAY_HOLD, SURELY_HOLDS, UNKNOWN, Predicate, compile_predicate
 from handler.server.auth.principal import ANONYMOUS, SCOPE_CLAIMS, Principal, principal_of_key
 from handler.server.endpoints.endpoint import WITHOUT_TOKEN
+from handler.strict_json import objects_in
 
 MAX_CLASSES = 4_096
 """Classes of tokens that are looked at. With more, some are, and coordinates of which nothing is known are listed."""
@@ -432,7 +433,7 @@ class ConditionBits:
         if (number, fact, variables) in self._cache:
             return self._cache[number, fact, variables]
         conditions = self.bundle.conditions
-        numbers = [*closure([number], lambda each: chain(*alternatives_of(conditions, each) or ()))]
+        numbers = [*_made_of(conditions, [number])]
         alternatives = {each: ways for each in numbers if (ways := alternatives_of(conditions, each)) is not None}
         bits = {each: self.admitted if each in alternatives else self._leaf(each, fact, variables) for each in numbers}
         changed = True
@@ -480,42 +481,26 @@ def _trait(text: str, unknown: frozenset[str] | None) -> Trait:
     return Trait(key=("predicate", text, unknown), paths=tuple(paths_in(predicate)), read=read, predicate=predicate)
 
 
-def _operands(predicate: Any) -> Iterator[Mapping[str, Any]]:
-    match predicate:
-        case {"jwt": _} | {"variables": _}:
-            yield predicate
-        case dict():
-            for each in predicate.values():
-                yield from _operands(each)
-        case list():
-            for each in predicate:
-                yield from _operands(each)
-
-
 def leaves_of(conditions: Sequence[Predicate], mask: Mask | None = None) -> Iterator[Predicate]:
     """Yield the predicates on claims and variables that a mask is made of; ``None``: all."""
-    waiting = list(range(len(conditions)) if mask is None else mask)
-    met = set(waiting)
-    while waiting:
-        number = waiting.pop()
-        alternatives = alternatives_of(conditions, number)
-        if alternatives is None:
-            if conditions[number] not in (NEVER, OWN_TOKEN):
-                yield conditions[number]
-            continue
-        new = {each for ways in alternatives for each in ways} - met
-        met |= new
-        waiting += new
+    for number in _made_of(conditions, reversed(list(range(len(conditions)) if mask is None else mask))):
+        if alternatives_of(conditions, number) is None and conditions[number] not in (NEVER, OWN_TOKEN):
+            yield conditions[number]
+
+
+def _made_of(conditions: Sequence[Predicate], numbers: Iterable[int]) -> Iterator[int]:
+    """Yield the numbers of conditions and of all conditions that they are made of."""
+    return closure(numbers, lambda each: chain(*alternatives_of(conditions, each) or ()))
 
 
 def variables_in(predicate: Predicate) -> Iterator[str]:
     """Yield the variables that a predicate names."""
-    return (each["variables"][0] for each in _operands(predicate) if each.get("variables"))
+    return (each["variables"][0] for each in objects_in(predicate) if each.get("variables"))
 
 
 def paths_in(predicate: Predicate) -> Iterator[tuple[str, ...]]:
     """Yield the paths of the claims that a predicate names."""
-    return (tuple(each["jwt"]) for each in _operands(predicate) if each.get("jwt"))
+    return (tuple(each["jwt"]) for each in objects_in(predicate) if each.get("jwt"))
 
 
 NOBODY_MEETS = "nobody"

@@ -20,8 +20,8 @@ from handler.audience.ways import (
     Standing,
     Ways,
     decides_by_bindings,
-    lacking_scopes,
     operation_standing,
+    scope_refusal,
     standing_trait,
     traits_of,
     version_of,
@@ -217,9 +217,9 @@ class Reach:
         if entrance.tool is not None:
             if not self.endpoint.is_visible(entrance.tool, visitor.evaluation):
                 return Standing(verdict="no")
-            lacking = lacking_scopes(entrance.scopes, visitor.principal)
-            if lacking:
-                return lacking
+            refusal = scope_refusal(entrance.scopes, visitor.principal)
+            if refusal:
+                return refusal
         elif not self.view(entrance, visitor).root_fields():
             return Standing(verdict="no")
         fields = None

@@ -123,9 +123,9 @@ def operation_standing(endpoint: Endpoint, fixed: Fixed, *, principal: Principal
     variables = fixed.operation.variables
     if not evaluation.may_meet(fixed.mask, variables):
         return Standing(verdict="no")
-    lacking = lacking_scopes(required_scopes(fixed), principal)
-    if lacking:
-        return lacking
+    refusal = scope_refusal(required_scopes(fixed), principal)
+    if refusal:
+        return refusal
     claims = principal.claims or {}
     bound = {
         each.variable: each.value if each.source == "value" else find_claim(claims, each.name)
@@ -149,12 +149,16 @@ def required_scopes(fixed: Fixed) -> tuple[str, ...]:
     return fixed.options.scopes if isinstance(fixed, PrescribedTool) else fixed.scopes
 
 
-def lacking_scopes(scopes: Sequence[str], principal: Principal) -> Standing | None:
+def lacking_scopes(scopes: Sequence[str], principal: Principal) -> list[str]:
+    """Return the scopes that a caller lacks."""
+    return [scope for scope in scopes if not has_scopes((scope,), principal)]
+
+
+def scope_refusal(scopes: Sequence[str], principal: Principal) -> Standing | None:
     """Return the standing of a caller who lacks scopes; ``None`` if the caller has them."""
-    if has_scopes(scopes, principal):
-        return None
-    lacking = " ".join(scope for scope in scopes if scope not in principal.scopes)
-    return Standing(verdict="401" if principal == ANONYMOUS else "403", note=f"it needs the scopes {lacking}")
+    lacking = " ".join(lacking_scopes(scopes, principal))
+    verdict = "401" if principal == ANONYMOUS else "403"
+    return Standing(verdict=verdict, note=f"it needs the scopes {lacking}") if lacking else None
 
 
 def traits_of(version: Published) -> Iterator[Trait]:

@@ -139,10 +139,11 @@ class _Values:
 
     def add(self, value: Any) -> int:
         """Return the number of a value."""
-        remembered = self._remembered.get(id(value))
+        is_text = type(value) is str  # most values are
+        remembered = None if is_text else self._remembered.get(id(value))
         if remembered:
             return remembered[1]
-        key = self._key(value)
+        key: _Key = (str, value, ()) if is_text else self._key(value)
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self._values)
@@ -180,6 +181,8 @@ class _Values:
 
     def _key(self, value: Any) -> _Key:
         match value:
+            case dict():
+                return dict, tuple(value), tuple(map(self.add, value.values()))
             case float():
                 return float, repr(value), ()  # 0.0 and -0.0 are equal
             case str() | int() | None:

@@ -17,10 +17,10 @@ from handler.errors.infrastructure import BundleError
 SecretText = NewType("SecretText", str)
 """A reference to a secret, or the secret itself. Fields of this type, and no others, are taken for secrets."""
 
-SECRET_SOURCES: Mapping[str, re.Pattern[str]] = {
-    "env": re.compile(r"[A-Za-z0-9_]{1,128}"),
-    "secret": re.compile(r"[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*"),
-    "ssm": re.compile(r"[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*"),
+SECRET_SOURCES: Mapping[str, str] = {
+    "env": r"[A-Za-z0-9_]{1,128}",
+    "secret": r"[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*",
+    "ssm": r"[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*",
 }
 """Source of secrets -> pattern of their names. A name cannot lead elsewhere: it has no ``/`` and no ``..``."""
 
@@ -62,7 +62,7 @@ def parse_reference(text: str) -> SecretReference | None:
     """Return the reference in a text; ``None`` if it is malformed, or the text is the secret itself."""
     source, _, name = text.partition(":")
     pattern = SECRET_SOURCES.get(source)
-    fits = pattern and pattern.fullmatch(name) and len(name) <= MAX_NAME_CHARS
+    fits = pattern and re.fullmatch(pattern, name) and len(name) <= MAX_NAME_CHARS
     return SecretReference(source, name) if fits else None
 
 

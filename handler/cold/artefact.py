@@ -40,17 +40,12 @@ CODE = "unusable-build"
 FIRST_LINE_BYTES = 64
 """The cache tag of the build's Python; the pack's size, the index's size and checksum; spaces up to this length."""
 
-_CODE_FLAGS = (
-    "OPTIMIZED NEWLOCALS VARARGS VARKEYWORDS NESTED GENERATOR NOFREE COROUTINE ITERABLE_COROUTINE ASYNC_GENERATOR"
-)
+_FLAGS = "OPTIMIZED NEWLOCALS VARARGS VARKEYWORDS NESTED GENERATOR NOFREE COROUTINE ITERABLE_COROUTINE ASYNC_GENERATOR"
 
 LATER: Mapping[str, Mapping[str, Any]] = {
-    "ast": {},
-    "dis": {"COMPILER_FLAG_NAMES": {1 << place: name for place, name in enumerate(_CODE_FLAGS.split())}},
-    "ipaddress": {},
-    "locale": {},
+    **{name: {} for name in ("ast", "copy", "ipaddress", "locale", "signal", "token", "tokenize")},
+    "dis": {"COMPILER_FLAG_NAMES": {1 << place: name for place, name in enumerate(_FLAGS.split())}},
     "subprocess": {"PIPE": -1, "STDOUT": -2, "DEVNULL": -3},
-    "tokenize": {},
 }
 """Modules of the standard library that load at the first use of a member: others import them for what no request needs.
 The members here are constants that ``inspect`` and ``asyncio`` read at their import, and do not load their module.
@@ -200,6 +195,7 @@ class PackFinder:
         folder, file = source.rsplit("/", 1)
         spec = ModuleSpec(name, _PackLoader(name, source, pack=self._pack, entry=entry), origin=source)
         spec.has_location = True
+        spec.cached = f"{folder}/__pycache__/{file[:-3]}.{sys.implementation.cache_tag}.pyc"  # importlib takes longer
         if file == "__init__.py":
             spec.submodule_search_locations = [folder]
         return spec

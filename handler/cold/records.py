@@ -51,8 +51,8 @@ def replaced(instance: T, /, **changes: Any) -> T:
         TypeError: the record does not have such a field.
     """
     cls: Any = type(instance)
-    values = {name: getattr(instance, name) for name, _, _ in cls.__layout__}
-    copy: T = cls(**{**values, **changes})
+    values = {name: getattr(instance, name) for name, _, _ in cls.__layout__ if name not in changes}
+    copy: T = cls(**values, **changes)
     return copy
 
 
@@ -191,14 +191,13 @@ class _Shared:
             arguments |= names
         unknown = len(arguments)
         for name, store, default in cls.__layout__:
-            value = arguments.get(name, _REQUIRED)
-            if value is not _REQUIRED:
+            if name in arguments:
+                store(self, arguments[name])
                 unknown -= 1
             elif default is not None:
-                value = default()
+                store(self, default())
             else:
                 raise TypeError(f"{cls.__name__} needs {name}")
-            store(self, value)
         if unknown:
             others = arguments.keys() - {name for name, _, _ in cls.__layout__}
             raise TypeError(f"{cls.__name__} has no {', '.join(sorted(others))}")

@@ -51,6 +51,7 @@ COMMANDS: Mapping[str, str] = {
     "new": "Make a repository that deploys endpoints to AWS, with this release of Stile in it.",
     "check": "Report the problems of endpoint folders, the cost of their tools and the callers that see them.",
     "dev": "Serve endpoint folders on this machine, compiling them again whenever a file is saved.",
+    "connect": "Print the lines by which an MCP client connects to an endpoint, or write them to its file.",
     "call": "Call a tool of an endpoint folder, as it would answer once published.",
     "explain": "Show the parts of endpoint folders that callers reach, and the rules that hide the rest.",
     "find": "Show what a model finds in an endpoint with a question.",

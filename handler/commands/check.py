@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any
 
 from handler.bundle.content import FileResource
 from handler.bundle.model import Bundle
 from handler.bundle.tools import CatalogTool, CompanionTool
 from handler.commands.command_line import DONE, REFUSED, current_answer
 from handler.commands.console import plain_problem, problem_line, say, show_json, show_table
-from handler.commands.folders.endpoints import Outcome, add_folder_arguments, compile_all
+from handler.commands.folders.endpoint_records import EndpointRecords
+from handler.commands.folders.endpoints import Outcome, Record, add_folder_arguments, compile_all
 from handler.commands.folders.tool_costs import sentences_on_tools, tool_list, tool_rows
 from handler.commands.folders.user_secret import user_cache
 from handler.commands.publishing.checks import (
@@ -26,12 +28,8 @@ from handler.commands.publishing.checks import (
 from handler.compiler.access.propagation import TakenAlong
 from handler.compiler.codes import CODES
 from handler.compiler.source.files import QUESTIONS
-from handler.errors.authoring import Problem
 from handler.errors.meanings import REQUEST_CODES
 from handler.text.sentences import counted, did_you_mean, some
-
-if TYPE_CHECKING:
-    from handler.commands.find import Trial
 
 EXAMPLES = (
     "stile check endpoints --strict",
@@ -44,6 +42,9 @@ HEADINGS = ("tool", "kind", "runs", "types", "bytes", "~tokens", "listed", "anon
 MAX_GROUPS = 5
 MAX_NAMED = 8
 """The limits of each printed list of coordinates that hiding takes along. ``--json`` has all coordinates."""
+
+YOUNG_OBJECTS = 2_000_000
+"""New objects before a collection: a check ends with most of what it makes, so scanning that would only cost time."""
 
 Sentence = tuple[str, str]
 """A sentence for a person, with its style."""
@@ -99,67 +100,88 @@ class _Explain(argparse.Action):
         parser.exit()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Checked:
-    """The outcome of an endpoint folder with all problems and warnings, and the report on its searches."""
-
-    outcome: Outcome
-    warnings: Sequence[Problem] = ()
-    reading: Mapping[str, Any] | None = None  # ``None``: it has neither a catalog nor companions
-    trial: Trial | None = None  # ``None``: it has no questions
-    sentences: Sequence[Sentence] = ()
-
-
 def run(options: argparse.Namespace) -> int:
-    schemas = user_cache(options.folder, os.environ)
-    outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint, tested=True, schemas=schemas)
+    gc.set_threshold(YOUNG_OBJECTS)
+    records = EndpointRecords("check", options, os.environ)
+    outcomes = compile_all(
+        options.folder,
+        stage=options.stage,
+        endpoint=options.endpoint,
+        tested=True,
+        schemas=user_cache(options.folder, os.environ),  # not held below: it has schemas
+        find_record=records.find,
+    )
     checks = [_checked(with_sealed_cursors(outcome)) for outcome in outcomes]
-    warnings = sum(len(each.warnings) for each in checks)
+    records.keep(checks)
+    warnings = sum(len(record["report"]["warnings"]) for _, record in checks)
     refused = options.strict and warnings > 0
-    recall = min((each.trial.recall for each in checks if each.trial), default=1.0)
+    recall = min((record["recall"] for _, record in checks), default=1.0)
     missed = f"; recall {recall:.2f}, below {options.min_recall:g}" if recall < (options.min_recall or 0) else ""
     if options.json:
-        show_json({"endpoints": [_report(each) for each in checks]})
+        show_json({"endpoints": [record["report"] for _, record in checks]})
     else:
-        for each in checks:
-            _show(each)
-        _sum_up([each.outcome for each in checks], warnings=warnings, refused=refused, missed=missed)
-    return REFUSED if refused or missed or any(each.outcome.problems for each in checks) else DONE
+        for _, record in checks:
+            _show(record)
+        _sum_up([outcome for outcome, _ in checks], warnings=warnings, refused=refused, missed=missed)
+    return REFUSED if refused or missed or any(outcome.problems for outcome, _ in checks) else DONE
 
 
-def _checked(outcome: Outcome) -> _Checked:
-    """Look for warnings, and try the searches. The modules that search are imported only for endpoints that need them.
+def _checked(outcome: Outcome) -> tuple[Outcome, Record]:
+    """Return the outcome with all problems, and all that is printed about the endpoint: its report, and its lines.
+
+    The modules that search are imported only for endpoints that need them.
 
     Raises:
         SettingsError: an environment variable that does not fit.
     """
-    compiled = outcome.compiled
+    compiled, folder = outcome.compiled, outcome.folder
     if compiled is None:
-        return _Checked(outcome=outcome)
-    warnings, reading, trial = check_warnings(compiled, outcome.folder), None, None
-    sentences: list[Sentence] = []
-    if any(isinstance(tool, CatalogTool | CompanionTool) for tool in compiled.bundle.tools):
+        return outcome, outcome.record or {"report": _report(outcome), "rows": None, "recall": 1.0}
+    warnings, reading, trial = check_warnings(compiled, folder), None, None
+    bundle, rows, tools = compiled.bundle, tool_rows(compiled), tool_list(compiled)
+    sentences: list[Sentence] = [(sentence, "") for sentence in sentences_on_tools(rows, tools)]
+    sentences += [(sentence, "yellow") for sentence in _on_consequences(compiled.taken_along)]
+    sentences += _on_contents(bundle)
+    if any(isinstance(tool, CatalogTool | CompanionTool) for tool in bundle.tools):
         from handler.commands.find import reading_costs, reading_sentences
 
         reading = reading_costs(compiled)
         sentences += [(sentence, "") for sentence in reading_sentences(reading)] if reading else []
-    if (outcome.folder / QUESTIONS).exists():
+    if (folder / QUESTIONS).exists():
         from handler.commands.find import try_questions
 
-        trial = try_questions(compiled, outcome.folder)
+        trial = try_questions(compiled, folder)
         outcome = replace(outcome, problems=(*outcome.problems, *trial.problems))
         sentences += trial.sentences()
-    return _Checked(outcome=outcome, warnings=warnings, reading=reading, trial=trial, sentences=sentences)
+    faults = address_faults(bundle, publish_rules())
+    sentences += [(f"`stile publish` will refuse {fault}.", "yellow") for fault in faults]
+    report = {
+        **_report(outcome),
+        "tools": [asdict(row) for row in rows],
+        "toolList": tools.plain(),
+        "warnings": [plain_problem(warning, folder) for warning in warnings],
+        "questions": [each.plain() for each in trial.answered] if trial else [],
+        "reading": reading,
+    }
+    return outcome, {
+        "endpoint": bundle.endpoint,
+        "report": report,
+        "recall": trial.recall if trial else 1.0,
+        "warnings": [problem_line(warning, folder, kind="warning: ") for warning in warnings],
+        "rows": [row.cells() for row in rows],
+        "sentences": sentences,
+    }
 
 
-def _report(checked: _Checked) -> dict[str, Any]:
-    outcome, compiled = checked.outcome, checked.outcome.compiled
+def _report(outcome: Outcome) -> dict[str, Any]:
+    """Return the members of ``--json``, of which an endpoint with problems has no more."""
+    compiled = outcome.compiled
     bundle = compiled.bundle if compiled else None
     return {
         "folder": outcome.folder.as_posix(),
         "endpoint": bundle.endpoint if bundle else None,
-        "tools": [asdict(row) for row in tool_rows(compiled)] if compiled else [],
-        "toolList": tool_list(compiled).plain() if compiled else None,
+        "tools": [],
+        "toolList": None,
         "graphql": bundle.graphql.mode if bundle else None,
         "prompts": [prompt.name for prompt in bundle.prompts] if bundle else [],
         "resources": [str(each.entry.get("uri") or each.entry["uriTemplate"]) for each in bundle.resources]
@@ -173,29 +195,20 @@ def _report(checked: _Checked) -> dict[str, Any]:
         ],
         "takenAlong": [asdict(each) for each in compiled.taken_along] if compiled else [],
         "problems": [plain_problem(problem, outcome.folder) for problem in outcome.problems],
-        "warnings": [plain_problem(warning, outcome.folder) for warning in checked.warnings],
-        "questions": [each.plain() for each in checked.trial.answered] if checked.trial else [],
-        "reading": checked.reading,
+        "warnings": [],
+        "questions": [],
+        "reading": None,
     }
 
 
-def _show(checked: _Checked) -> None:
-    compiled, folder = checked.outcome.compiled, checked.outcome.folder
-    if compiled is None:
+def _show(record: Record) -> None:
+    if record["rows"] is None:
         return
-    for warning in checked.warnings:
-        say(problem_line(warning, folder, kind="warning: "), "yellow")
-    bundle = compiled.bundle
-    rows = tool_rows(compiled)
-    show_table(bundle.endpoint, HEADINGS, [row.cells() for row in rows])
-    for sentence in sentences_on_tools(rows, tool_list(compiled)):
-        say(sentence)
-    for sentence in _on_consequences(compiled.taken_along):
-        say(sentence, "yellow")
-    for sentence, style in (*_on_contents(bundle), *checked.sentences):
+    for warning in record["warnings"]:
+        say(warning, "yellow")
+    show_table(record["endpoint"], HEADINGS, record["rows"])
+    for sentence, style in record["sentences"]:
         say(sentence, style)
-    for fault in address_faults(bundle, publish_rules()):
-        say(f"`stile publish` will refuse {fault}.", "yellow")
     say("")
 
 

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 from handler.http.addresses import is_host_pattern
 from handler.text.sentences import nearest
@@ -56,6 +57,8 @@ EXIT_CODES: Mapping[int, str] = {
 
 END_OF_OPTIONS = "--"
 HELP_OPTIONS = ("-h", "--help")
+
+OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
 
 AddArguments = Callable[[argparse.ArgumentParser], None]
 
@@ -169,6 +172,19 @@ def whole_number(least: int, most: int, *, expected: str = "") -> Callable[[str]
         return int(text)
 
     return read
+
+
+def server_url(text: str) -> str:
+    """Return a URL of a function without a final slash. Credentials travel over TLS, or stay on this machine."""
+    if "@" in text or not text.isascii() or not text.isprintable() or " " in text:
+        raise argparse.ArgumentTypeError("expected a URL without credentials and with escapes: -H takes credentials")
+    is_valid = False
+    with suppress(ValueError):
+        parts = urlsplit(text)
+        is_valid = bool(parts.hostname) and parts.port != 0 and not (parts.query or parts.fragment)
+    if not is_valid or not (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in OWN_MACHINE)):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected https://host, or http://localhost:port")
+    return text.rstrip("/")
 
 
 def asks_for_json(words: Sequence[str]) -> bool:

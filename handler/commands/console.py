@@ -272,7 +272,8 @@ def aligned(rows: Sequence[Row], width: int | None, *, more: str = "…") -> lis
         if cut is None or widths[cut] - over < LEAST_CUT:
             return _in_blocks(rows, width)
         widths[cut] -= over
-    return [[_line(row, widths, rows, more=more)] for row in rows]
+    numeric = [any(isinstance(row[place], int) for row in rows) for place in range(len(widths))]
+    return [[_line(row, widths, numeric, is_heading=row is rows[0], more=more)] for row in rows]
 
 
 def _in_blocks(rows: Sequence[Row], width: int) -> list[list[str]]:
@@ -291,15 +292,14 @@ def _in_blocks(rows: Sequence[Row], width: int) -> list[list[str]]:
     return blocks
 
 
-def _line(row: Row, widths: Sequence[int], rows: Sequence[Row], *, more: str) -> str:
+def _line(row: Row, widths: Sequence[int], numeric: Sequence[bool], *, is_heading: bool, more: str) -> str:
     cells = []
-    for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+    for cell, width, is_number in zip(row, widths, numeric, strict=True):
         text = str(cell)
         if cell_len(text) > width:
             text = f"{set_cell_size(text, width - len(more)).rstrip()}{more}"
         padding = " " * (width - cell_len(text))
-        is_number = any(isinstance(other[place], int) for other in rows)
-        cells.append(padding + text if is_number and (row is rows[0] or isinstance(cell, int)) else text + padding)
+        cells.append(padding + text if is_number and (is_heading or isinstance(cell, int)) else text + padding)
     return GAP.join(cells).rstrip()
 
 

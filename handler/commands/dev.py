@@ -23,11 +23,12 @@ from handler.commands.local.author_view import show_authors_frames
 from handler.commands.local.callers import SKIPS_POLICIES, NamedCaller, add_caller_argument
 from handler.commands.local.dev_log import DevLog
 from handler.commands.local.dev_session import FolderWatch, Workbench, code_places, keep_fresh, spare_what_stays
-from handler.commands.local.listening import client_lines, open_listener, port_number
+from handler.commands.local.listening import DEFAULT_PORT, HOST, open_listener, port_number
 from handler.commands.local.local_server import local_http, local_services
 from handler.commands.page.page_routes import DevPage
 from handler.errors.access import CredentialRefused
 from handler.errors.authoring import UnknownCaller
+from handler.page.clients import client_lines
 from handler.server.app import create_app
 from handler.server.asgi.own_machine import own_hosts
 from handler.server.auth.principal import Principal
@@ -35,9 +36,6 @@ from handler.text.sentences import nearest, some
 
 EXAMPLES = ("stile dev endpoints --port 8080",)
 EXIT_CODES = {DONE: "ended by Ctrl-C", REFUSED: "the port cannot be used"}
-
-HOST = "127.0.0.1"
-DEFAULT_PORT = 8000
 
 AS_AUTHOR = (
     "Without a credential you are the development principal, who may use everything, also where callers are "
@@ -124,8 +122,8 @@ def _introduce(workbench: Workbench, options: argparse.Namespace, address: str) 
                 say(str(exc), "yellow")
         name, url = next(iter(served.items()))
         say(f"To connect a client to {name}:" if len(served) > 1 else "To connect a client:")
-        for client, line in client_lines(name.replace("/", "-"), url, with_token=options.as_deployed):
-            show_verbatim(f"  {client:<15} {line}")  # whole, so that it can be copied
+        for client, file, text in client_lines(name.replace("/", "-"), url, "token" if options.as_deployed else ""):
+            show_verbatim(f"  {client:<15} {f'{file} {text}'.strip()}")  # whole, so that it can be copied
         say("\nHere APIs may be on this machine and without TLS. `stile check` says which of them cannot be published.")
     say("\nServing; a saved file is used at once, Ctrl-C ends it.", "dim")
 

@@ -28,7 +28,7 @@ from handler.audience.reach import (
     rules_of,
 )
 from handler.audience.view_paths import resolve_in
-from handler.audience.ways import ROUTE, Standing
+from handler.audience.ways import ROUTE, Standing, lacking_scopes
 from handler.commands.command_line import REFUSED, USAGE, UsageRefused
 from handler.commands.console import (
     OUT,
@@ -246,7 +246,7 @@ class _OneCaller:
             show_table("Tools", ("tool", "kind", "for this caller"), rows)
         for entrance, standing in standings:
             if entrance.scopes:
-                lacking = self._lacking(entrance)
+                lacking = lacking_scopes(entrance.scopes, self._visitor.principal)
                 otherwise = "is not asked for them" if self._visitor.principal.claims is None else "has them"
                 has = f"lacks {' '.join(lacking)}" if lacking else otherwise
                 _show_line(f"{entrance.name} asks for the scopes {' '.join(entrance.scopes)}: this caller {has}")
@@ -258,11 +258,6 @@ class _OneCaller:
                 is_closed = f"{entrance.name} is not for this caller:"
                 _show_line(is_closed if causes else f"{entrance.name}: {NOTHING_LEFT}")
             _show_rules(causes, self._folder, full=full)
-
-    def _lacking(self, entrance: Entrance) -> list[str]:
-        """Return the scopes for which a call is refused; an empty list if the caller needs no scopes."""
-        principal = self._visitor.principal
-        return [] if principal.unrestricted else [each for each in entrance.scopes if each not in principal.scopes]
 
     def _show_hidden(self, *, full: bool) -> None:
         shown = self._whole or full or any(entrance.view_of for entrance in self._tools)
@@ -295,7 +290,7 @@ class _OneCaller:
             "because": because or ([NOTHING_LEFT] if closed else []),
             "at": _place_in_words(entrance.place, self._folder, end=""),
             "scopes": list(entrance.scopes),
-            "lacking": self._lacking(entrance),
+            "lacking": lacking_scopes(entrance.scopes, self._visitor.principal),
         }
 
     def _views(self) -> Iterator[tuple[str, str]]:

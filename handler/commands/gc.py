@@ -72,8 +72,8 @@ def find_unused(storage: PublishStorage) -> dict[str, ObjectHead]:
         StorageError: a version cannot be read, so its index is not known.
     """
     limit = datetime.now(UTC) - MIN_AGE
-    stored = storage.keys()  # before the bundles: a new index is young
-    bundles = [key for keys in bundles_by_endpoint(storage.kept_keys()).values() for key in keys]
+    stored = storage.etags()  # before the bundles: a new index is young
+    bundles = [key for keys in bundles_by_endpoint(dict.fromkeys(storage.kept_keys(), "")).values() for key in keys]
 
     def ids_of(key: str) -> list[str]:
         ids = {each.etag: each.version for each in storage.versions(key) if not each.is_removal}

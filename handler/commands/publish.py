@@ -8,21 +8,22 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from handler.bundle.model import Bundle
 from handler.code_tools.modules import is_among
 from handler.commands.build import make_folder
 from handler.commands.command_line import DONE, REFUSED, UsageRefused, add_http_option
 from handler.commands.console import complain, say, show_document, warn
-from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain, find_endpoints
+from handler.commands.folders.endpoint_records import EndpointRecords
+from handler.commands.folders.endpoints import Record, add_folder_arguments, compile_all, complain_about, find_endpoints
 from handler.commands.publishing.checks import (
     are_publishable,
     http_sentences,
     publish_rules,
-    warn_of_questions,
-    warn_of_secrets,
+    secret_places,
+    state_key_warnings,
 )
 from handler.commands.publishing.facts import PublishFacts, gather_facts
 from handler.commands.publishing.publication import (
@@ -38,7 +39,7 @@ from handler.errors import StileError
 from handler.errors.infrastructure import StorageDenied, StorageError
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
-from handler.storage.publishing import PublishStorage
+from handler.storage.publishing import PublishStorage, possible_etags
 from handler.storage.s3_publishing import S3PublishStorage
 from handler.text.sentences import counted, some
 
@@ -74,38 +75,76 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     _require_fitting(options)
-    compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
+    records = EndpointRecords("publish", options, os.environ)
+
+    @cache
+    def stored_etags() -> Mapping[str, str]:
+        if not (options.force or _is_one_endpoint(options)):
+            with suppress(StileError), closing(HttpClient()) as http:  # the comparison reports it
+                return open_publish_storage(options.destination, http=http, environ=os.environ).etags()
+        return {}
+
+    def find_stored(folder: Path) -> Record | None:
+        record = records.find(folder)
+        objects = record["objects"].items() if record else ()
+        return record if all(stored_etags().get(key) in expected for key, expected in objects) else None
+
+    outcomes = compile_all(
+        options.folder,
+        stage=options.stage,
+        endpoint=options.endpoint,
+        tested=True,
+        schemas=records.cache,
+        find_record=find_stored,
+    )
+    complain_about(outcomes)
+    compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
     is_folder = not options.destination.startswith("s3://")
     rules = replace(publish_rules(), http_hosts=tuple(options.allow_http)) if is_folder else None
-    if not compiled or not are_publishable(compiled, rules=rules):
+    if any(outcome.problems for outcome in outcomes) or not are_publishable(compiled, rules=rules):
         complain("Nothing was published.")
         return REFUSED
-    for one in compiled:
-        for sentence in http_sentences(one.bundle):
-            warn(sentence)
-    _warn_of_needs(compiled, options.destination)
-    warn_of_questions(compiled)
-    warn_of_secrets(compiled)
+    made = map(_record, compiled)
+    endpoints = [outcome.record or next(made) for outcome in outcomes]
+    records.keep(zip(outcomes, endpoints, strict=True))
+    for sentence in (each for record in endpoints for each in record["http"]):
+        warn(sentence)
+    _warn_of_needs(endpoints, options.destination)
+    for sentence in (each for kind in ("questions", "secrets") for record in endpoints for each in record[kind]):
+        warn(sentence)
     try:
         with closing(HttpClient()) as http:
             if options.create and not options.destination.startswith("s3://") and not options.dry_run:
                 make_folder(options.destination)
             storage = open_publish_storage(options.destination, http=http, environ=os.environ)
-            return _publish(compiled, storage, options)
+            return _publish(compiled, endpoints, storage, options)
     except StileError as exc:
         complain(str(exc))
         complain("Nothing was published.")
         return REFUSED
 
 
-def _warn_of_needs(compiled: Sequence[Compiled], destination: str) -> None:
+def _record(compiled: Compiled) -> Record:
+    """Return all of an endpoint that a publish prints, and the etags of its objects if they are stored."""
+    bundle = compiled.bundle
+    return {
+        "endpoint": bundle.endpoint,
+        "modules": list(dict.fromkeys(kit.use.partition(":")[0] for kit in bundle.code)),
+        "tokens": bool(bundle.identity.issuers),
+        "http": list(http_sentences(bundle)),
+        "questions": state_key_warnings(compiled),
+        "secrets": secret_places(compiled),
+        "objects": {key: possible_etags(body) for key, body in compiled.objects()},
+    }
+
+
+def _warn_of_needs(records: Sequence[Record], destination: str) -> None:
     """Print the endpoints' needs that the function lacks; all needs if nothing is known of the function.
 
     A need never stops a publish: another person may build and deploy, before or after. The function serves a published
     bundle as soon as it can.
     """
-    bundles = [one.bundle for one in compiled]
-    if not list(_unmet_needs(bundles, {})):
+    if not list(_unmet_needs(records, {})):
         return
     tags: Mapping[str, str] = {}
     fault = ""
@@ -120,27 +159,27 @@ def _warn_of_needs(compiled: Sequence[Compiled], destination: str) -> None:
             fault = str(exc)
         except StileError:
             fault = ""  # storing reports it too
-    for sentence in _unmet_needs(bundles, tags):
+    for sentence in _unmet_needs(records, tags):
         warn(sentence)
     if fault:
         warn(f"The parts of the deployed function could not be compared. {fault}")
 
 
-def _unmet_needs(bundles: Sequence[Bundle], tags: Mapping[str, str]) -> Iterator[str]:
+def _unmet_needs(records: Sequence[Record], tags: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence on each extra and module that the function's build lacks; all that are needed without tags."""
     needs: dict[tuple[str, str, str], list[str]] = {}  # the function's task, a part of its build, its parameter
     extras, modules = tags.get(EXTRAS_TAG, "").split(), tags.get(MODULES_TAG, "").split()
     if "code" not in extras:
-        with_code = [bundle.endpoint for bundle in bundles if bundle.code]
+        with_code = [each["endpoint"] for each in records if each["modules"]]
         needs["runs tools in Python", "the extra code", "Extras"] = with_code
     if "jwt" not in extras:
-        with_tokens = [bundle.endpoint for bundle in bundles if bundle.identity.issuers]
+        with_tokens = [each["endpoint"] for each in records if each["tokens"]]
         needs["reads tokens", "the extra jwt", "Extras"] = with_tokens
-    for bundle in bundles:
-        for module in dict.fromkeys(kit.use.partition(":")[0] for kit in bundle.code):
+    for record in records:
+        for module in record["modules"]:
             if not is_among(module, modules):
                 need = ("runs these tools in Python", f"the module {module}", "CodeModules")
-                needs.setdefault(need, []).append(bundle.endpoint)
+                needs.setdefault(need, []).append(record["endpoint"])
     lacks = ", which the deployed function lacks" if tags else ""
     for (task, part, parameter), names in needs.items():
         if names:
@@ -148,7 +187,9 @@ def _unmet_needs(bundles: Sequence[Bundle], tags: Mapping[str, str]) -> Iterator
             yield f"{', '.join(names)}: a function that {task} needs {part}{lacks}: {add_it}"
 
 
-def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: argparse.Namespace) -> int:
+def _publish(
+    compiled: Sequence[Compiled], endpoints: Sequence[Record], storage: PublishStorage, options: argparse.Namespace
+) -> int:
     """Compare, ask, store and report.
 
     Raises:
@@ -156,11 +197,13 @@ def _publish(compiled: Sequence[Compiled], storage: PublishStorage, options: arg
     """
     publication = Publication(storage, force=options.force)
     try:
-        planned = plan_publish(compiled, storage)
+        compared = {each.name: each for each in plan_publish(compiled, storage)}
+        names = [each["endpoint"] for each in endpoints]
+        planned = [compared.get(name) or PlannedEndpoint(name=name, what="unchanged") for name in names]
         leftovers: Leftovers = {}
         if not _is_one_endpoint(options):
             try:
-                leftovers = find_leftovers([each.name for each in planned], storage, with_etags=options.prune)
+                leftovers = find_leftovers({*names}, storage.etags())
             except StorageDenied:
                 if options.prune:
                     raise

@@ -7,11 +7,10 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
-from handler.commands.command_line import DONE, REFUSED, USAGE, whole_number
+from handler.commands.command_line import DONE, REFUSED, USAGE, server_url, whole_number
 from handler.commands.console import announce, complain, say, show_json, show_table
 from handler.commands.publishing.destination import Described, at_destination, describe_all, for_each
 from handler.commands.publishing.facts import read_facts
@@ -36,7 +35,6 @@ EXIT_CODES = {
 
 MAX_WAIT_S = 3_600
 POLL_S = 1.0
-OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
 
 SHORT_CHARS = 12
 """The characters of a version or a commit in a table."""
@@ -49,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("destination", metavar="DESTINATION", help="s3://bucket/prefix, or a folder")
     parser.add_argument("endpoints", metavar="FOLDER/NAME", nargs="*", help="an endpoint; by default all of them")
     parser.add_argument("--versions", action="store_true", help="list the versions of each endpoint, newest first")
-    parser.add_argument("--url", metavar="URL", type=_url, help="ask the function at URL if it serves them")
+    parser.add_argument("--url", metavar="URL", type=server_url, help="ask the function at URL if it serves them")
     add_header_argument(parser, to="the function")
     parser.add_argument(
         "--wait",
@@ -59,19 +57,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --url, ask again until all are served, so long at most",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document instead")
-
-
-def _url(text: str) -> str:
-    """Return the base URL of a function without a final slash. Credentials travel over TLS, or stay on this machine."""
-    if "@" in text or not text.isascii() or not text.isprintable() or " " in text:
-        raise argparse.ArgumentTypeError("expected a URL without credentials and with escapes: -H takes credentials")
-    is_valid = False
-    with suppress(ValueError):
-        parts = urlsplit(text)
-        is_valid = bool(parts.hostname) and parts.port != 0 and not (parts.query or parts.fragment)
-    if not is_valid or not (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in OWN_MACHINE)):
-        raise argparse.ArgumentTypeError(f"{text!r}: expected https://host, or http://localhost:port")
-    return text.rstrip("/")
 
 
 def run(options: argparse.Namespace) -> int:

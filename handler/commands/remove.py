@@ -13,7 +13,6 @@ from handler.commands.publishing.destination import (
     bundles_by_endpoint,
     change_published,
     describe_version,
-    etags_of,
     may_change,
     withdraw,
 )
@@ -35,8 +34,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _remove(storage: PublishStorage, place: EndpointPlace, options: argparse.Namespace) -> int:
-    keys = bundles_by_endpoint(storage.keys()).get(place.endpoint, [])
-    etags = etags_of(storage, keys)
+    etags = bundles_by_endpoint(storage.etags()).get(place.endpoint, {})
     if not etags:
         raise CommandRefused(f"{place.endpoint} is not published at {storage.location}")
     try:

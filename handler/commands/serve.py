@@ -27,7 +27,7 @@ from handler.commands.command_line import DONE, REFUSED, CommandRefused, UsageRe
 from handler.commands.console import announce, complain
 from handler.commands.folders.endpoints import add_compile_options, compile_or_complain, find_endpoints
 from handler.commands.folders.user_secret import make_secret, read_user_secret, secret_file
-from handler.commands.local.listening import open_listener, port_number
+from handler.commands.local.listening import DEFAULT_PORT, open_listener, port_number
 from handler.commands.local.local_server import trial_secrets
 from handler.commands.local.serving import Service, make_application, require_location, services_of
 from handler.commands.publishing.checks import are_publishable, http_sentences
@@ -50,7 +50,6 @@ EXAMPLES = ("stile serve endpoints --public-url https://mcp.example.com --host 0
 EXIT_CODES = {DONE: "ended by SIGTERM or Ctrl-C", REFUSED: "an endpoint cannot be served, or the port cannot be used"}
 
 DEFAULT_HOST = "127.0.0.1"
-DEFAULT_PORT = 8000
 MAX_WORKERS = 64
 GRACE_S = 30
 """The time that running calls have to end after SIGTERM or Ctrl-C: longer than the longest answer takes."""

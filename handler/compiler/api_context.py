@@ -14,6 +14,7 @@ from handler.compiler.conditions import ConditionTable
 from handler.compiler.json_schemas.descriptions import GRAPHQL_TOOL
 from handler.compiler.json_schemas.input_schema import SharedDefinitions
 from handler.compiler.json_schemas.scalars import Scalar
+from handler.compiler.operations.kept_operations import KeptOperations
 from handler.compiler.problems import Problems
 from handler.graph.index import Lazy, SchemaIndex
 from handler.graph.view import View, build_view
@@ -35,6 +36,7 @@ class ApiContext:
     external_guards: Mapping[str, Mask]  # guards that hide from every client of the API; empty if there are none
     graphql_guards: Mapping[str, Mask]  # additional guards of the endpoint's own GraphQL
     consequences: Consequences
+    kept: KeptOperations
     definitions: SharedDefinitions = field(default_factory=SharedDefinitions)  # equal definitions are one object
     guarded: GuardedSchemas = field(default_factory=GuardedSchemas)  # conditions of the visible parts of schemas
 

@@ -15,6 +15,7 @@ from handler.compiler.api_context import ApiContext
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.json_schemas.scalars import read_scalars
 from handler.compiler.operations.author_operations import AuthorDocument, AuthorOperation, Operations
+from handler.compiler.operations.kept_operations import KeptOperations
 from handler.compiler.operations.read import read_operations
 from handler.compiler.operations.sources import (
     MANIFEST_SUFFIXES,
@@ -79,7 +80,7 @@ def read_api(context: CompileContext) -> SchemaParts:
         return SchemaParts()
     author = read_schema(context.files, context.project, problems=context.problems, cache=context.schemas)
     if author.schema is None:
-        read_operations(context, author)
+        read_operations(context, author, kept=KeptOperations(context))
         return SchemaParts()
     return _compile_api(context, author, schema=author.schema)
 
@@ -111,7 +112,7 @@ def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: Graph
     index = read_index(stored, sha256=digest)
     api = _api_context(context, author, schema=schema, index=index, policies=policies)
     refuse = {"refuse": ExternalSchema(api).refuse} if author.hidden else {}
-    operations = read_operations(context, author, **refuse)
+    operations = read_operations(context, author, kept=api.kept, **refuse)
     tools, unread, mode = _find_tools(api, author, operations=operations)
     refuse_exceptions(policies, author.hidden, context.problems)
     of_directives = []
@@ -170,6 +171,7 @@ def _api_context(
         external_guards=consequences.of(hidden),
         graphql_guards=policies.graphql_guards,
         consequences=consequences,
+        kept=KeptOperations(context),
     )
 
 

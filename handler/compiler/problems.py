@@ -10,6 +10,7 @@ from itertools import islice
 from graphql import GraphQLError, Node, Source, get_location
 
 from handler.errors.authoring import CompileError, Problem
+from handler.text.sentences import cut_text
 
 MAX_SENTENCE_CHARS = 500
 
@@ -68,6 +69,16 @@ class Problems:
     def warn_again(self, warnings: Iterable[Problem]) -> None:
         """Report warnings of an earlier run."""
         self._warnings += warnings
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The numbers of errors and warnings found so far."""
+        return len(self._errors), len(self._warnings)
+
+    def warnings_after(self, counts: tuple[int, int]) -> tuple[Problem, ...] | None:
+        """Return the warnings found since there were so many; ``None`` if there are errors since."""
+        errors, warnings = counts
+        return tuple(self._warnings[warnings:]) if len(self._errors) == errors else None
 
     def raise_if_any(self) -> None:
         """Raise all errors found so far, in file order.
@@ -160,4 +171,4 @@ def _problem(at: At, sentence: str, *, code: str, about: Iterable[str] = ()) -> 
 def _printable(text: str) -> str:
     """Escape and cut a text to one printable line: authors' files may hold control and half characters."""
     line = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
-    return line if len(line) <= MAX_SENTENCE_CHARS else f"{line[: MAX_SENTENCE_CHARS - 1]}…"
+    return cut_text(line, MAX_SENTENCE_CHARS)

@@ -61,6 +61,7 @@ class SchemaIndex:
             self._outlines: Mapping[str, Any] = dict(head["types"].items())
             self._entries: dict[str, Any] = dict(zip(self._outlines, lines, strict=True))
         self._types: dict[str, TypeSlice] = {}
+        self._references: dict[str, list[Reference]] = {}  # of the types of which a view lacks a part
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._outlines)
@@ -132,16 +133,19 @@ class SchemaIndex:
 
     def members(self, name: str) -> tuple[str, ...]:
         """Return the names of a type's fields, inputs, values or union members."""
-        with expected_shape(f"the schema index's type {name}"):
+        try:
             raw = self._read(name)
-            return read_names(raw.get("members", [])) or tuple(
-                (raw.get("fields") or raw.get("inputs") or raw.get("values") or {}).keys()
-            )
+            parts = raw.get("fields") or raw.get("inputs") or raw.get("values") or {}
+            return read_names(raw.get("members", [])) or tuple(parts.keys())
+        except MALFORMED as exc:  # not expected_shape: a view asks for the members of many types
+            raise malformed(f"the schema index's type {name}") from exc
 
     def references(self, name: str) -> list[Reference]:
         """Return the types that a type's members and arguments name, each with the member or argument, in order."""
-        with expected_shape(f"the schema index's type {name}"):
-            return _references(self._read(name))
+        if name not in self._references:
+            with expected_shape(f"the schema index's type {name}"):
+                self._references[name] = _references(self._read(name))
+        return self._references[name]
 
     def read_all(self, names: Iterable[str]) -> None:
         """Parse the lines of types together, which takes less time than one after the other."""
@@ -246,9 +250,9 @@ def _lines(raw: bytes) -> Iterator[slice]:
 def _references(raw: Any) -> list[Reference]:
     references = [(member, "", member) for member in read_names(raw.get("members", []))]
     for member, part in (raw.get("fields") or raw.get("inputs") or {}).items():
-        references.append((member, "", named_type(text_in(part, "type"))))
+        references.append((member, "", named_type(part["type"])))
         for argument, value in part.get("arguments", {}).items():
-            references.append((member, argument, named_type(text_in(value, "type"))))
+            references.append((member, argument, named_type(value["type"])))
     return references
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
 from handler.cold.records import record
 
-if TYPE_CHECKING:
-    Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Address: TypeAlias = "ipaddress.IPv4Address | ipaddress.IPv6Address"
 
 # Networks are texts, because ipaddress loads at its first use in the function.
 LOOPBACK = "loopback"

@@ -228,9 +228,8 @@ def request_head(method: str, path: str, *, host: str, headers: Mapping[str, str
     if not names & {"content-length", "transfer-encoding"} and (body is not None or method.upper() in _WITH_BODY):
         fields["Content-Length"] = str(len(body or b""))
     fields |= headers
-    for name, value in fields.items():
-        if not _TOKEN.fullmatch(name) or _NEVER_IN_A_VALUE.search(value):
-            raise ValueError("a header that is not valid")
+    if not all(map(_TOKEN.fullmatch, fields)) or _NEVER_IN_A_VALUE.search("".join(fields.values())):
+        raise ValueError("a header that is not valid")
     lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 

@@ -27,7 +27,7 @@ _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: [^\0\n-\r]*)?\r?\n")
 # afterwards: searching for its beginning takes quadratic time in a line's length.
 _FIELD = re.compile(rb"(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+):|[ \t])([^\0\n-\r]*)\r?\n")
 # Lines among chunks must end with CRLF: a proxy may take a bare LF as part of an extension, and end chunks elsewhere.
-_CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(;[^\n]*)?\r\n")
+_CHUNK_SIZE = rb"([0-9A-Fa-f]{1,15})[ \t]*(;[^\n]*)?\r\n"  # compiled at first use: few bodies have chunks
 _GZIP = 16 + zlib.MAX_WBITS
 
 
@@ -197,7 +197,7 @@ class ResponseReader:
 
     def _chunked(self) -> Iterator[bytes]:
         while True:
-            chunk = _CHUNK_SIZE.fullmatch(_line(self._stream))
+            chunk = re.fullmatch(_CHUNK_SIZE, _line(self._stream))
             if chunk is None:
                 raise InvalidResponse("no chunk begins here")
             size = int(chunk[1], 16)

@@ -80,7 +80,7 @@ class _Place:
 def _fits(value: Any, schema: Any, above: _Place) -> bool:
     if not isinstance(schema, dict) or not above.steps:
         return False
-    if not isinstance(value, dict | list):
+    if not isinstance(value, (dict, list)):
         return _fits_all(value, schema, above)
     results, key = above.check.results, (id(value), id(schema))
     result = results.get(key)
@@ -99,9 +99,9 @@ def _fits_all(value: Any, schema: Mapping[str, Any], above: _Place) -> bool:
 
 
 def _type(value: Any, rule: Any, _: _Place) -> bool:
-    names = _TYPES.get(type(value), ())
+    names = TYPES.get(type(value), ())
     if type(value) is float and value.is_integer():  # JSON has one kind of numbers
-        names = _TYPES[int]
+        names = TYPES[int]
     return rule in names if isinstance(rule, str) else any(name in rule for name in names)
 
 
@@ -189,7 +189,7 @@ def _length(kind: type[Sized], judge: Callable[[Any, Any], bool]) -> Judge:
     return lambda value, rule, _: not isinstance(value, kind) or judge(len(value), rule)
 
 
-_TYPES: Mapping[type, tuple[str, ...]] = {
+TYPES: Mapping[type, tuple[str, ...]] = {
     str: ("string",),
     bool: ("boolean",),
     int: ("integer", "number"),
@@ -198,6 +198,7 @@ _TYPES: Mapping[type, tuple[str, ...]] = {
     list: ("array",),
     NoneType: ("null",),
 }
+"""Type of a JSON value in Python -> its names in schemas."""
 
 _JUDGES: Mapping[str, Judge] = {
     "type": _type,

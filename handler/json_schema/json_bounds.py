@@ -51,7 +51,7 @@ FEW_MEMBERS = 64
 MAX_DIGITS = 1_000
 """Digits of an integer, which is read and written in quadratic time."""
 
-_SMALL = re.compile(rb"[eE]-0*3[0-9]{2}")
+_SMALL = rb"[eE]-0*3[0-9]{2}"
 """The exponent of a number below 1e-299, which is read and written several times as slowly as another number."""
 
 _MARKS = bytes(set(range(256)) - {*b'"[{:'})
@@ -68,7 +68,7 @@ def excess_of_json(raw: bytes, *, max_bytes: int) -> str:
         marks = raw.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _MARKS).replace(b'""', b"")
         if _parts(re.sub(rb'"[^"]*"', b"", marks)) > most:
             return f"more than {most:,} lists, objects and members"
-    if raw.count(b"e-") + raw.count(b"E-") > most // 2 and len(_SMALL.findall(raw)) > most // 2:
+    if raw.count(b"e-") + raw.count(b"E-") > most // 2 and len(re.findall(_SMALL, raw)) > most // 2:
         return f"more than {most // 2:,} numbers below 1e-299"
     is_long = b"," + b"1" * (MAX_DIGITS + 1) in raw.translate(_DIGITS)
     return f"a number of more than {MAX_DIGITS:,} digits" if is_long else ""
@@ -91,11 +91,11 @@ def count_values(value: Any) -> int:
 
 def _count(value: Any) -> int | None:
     """Count the values in a value; ``None`` if it is nested more than ``MAX_NESTING`` deep."""
-    count, level = 0, [value] if isinstance(value, dict | list) else []
+    count, level = 0, [value] if isinstance(value, (dict, list)) else []
     for _ in range(MAX_NESTING):
         parts = [part for each in level for part in (each.values() if isinstance(each, dict) else each)]
         count += len(parts)
-        level = [part for part in parts if isinstance(part, dict | list)]
+        level = [part for part in parts if isinstance(part, (dict, list))]
         if not level:
             return count
     return None if level else count

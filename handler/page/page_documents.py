@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cache, lru_cache
+from html import escape
 from pathlib import Path
 
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
 from handler.cold.records import record
+from handler.page.clients import CREDENTIAL_HEADERS, client_lines
 from handler.server.asgi.content_negotiation import HTML
 from handler.server.asgi.public_url import has_slash
 from handler.server.asgi.request_log import note
@@ -34,7 +37,7 @@ STYLE = re.compile(r'<link rel="stylesheet" href="([\w.-]+)">')
 COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
 
 MODE = 'data-mode=""'
-"""The attribute of the document for the kind of server."""
+"""The attribute of the document for the kind of server, and the lines of clients."""
 
 SHELL_POLICY: Mapping[str, str] = {
     "default-src": "'none'",
@@ -135,7 +138,9 @@ def shell(mode: str, static: Path = STATIC) -> PageDocument:
     def style(source: re.Match[str]) -> str:
         return f"<style>{_inside(static / source[1], styles, ends=('</style',))}</style>"
 
-    document = COMMENT.sub("", _read(static / DOCUMENT)).replace(MODE, f'data-mode="{mode}"')
+    lines = {each or "none": list(client_lines("@name@", "@url@", each, 2)) for each in CREDENTIAL_HEADERS}
+    attributes = f'data-mode="{mode}" data-clients="{escape(json.dumps(lines))}"'
+    document = COMMENT.sub("", _read(static / DOCUMENT)).replace(MODE, attributes)
     html = SCRIPT.sub(script, STYLE.sub(style, document))
     policy = {**SHELL_POLICY, "script-src": " ".join(scripts) or "'none'", "style-src": " ".join(styles) or "'none'"}
     return PageDocument(html=html, headers={**HEADERS, "content-security-policy": _written(policy)})

@@ -13,12 +13,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from mangum import Mangum
+from mangum.handlers import ALB, HTTPGateway
 from mangum.protocols import HTTPCycle
-from mangum.types import LambdaHandler
+from mangum.types import LambdaHandler, Scope
 
 from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
@@ -83,7 +84,8 @@ class Door(Mangum):
     def __init__(
         self, app: RequestLog, *, trace: Callable[[], None], answer_other: Callable[[Any, Any], dict[str, Any]]
     ) -> None:
-        super().__init__(app, lifespan="off", text_mime_types=[*media_types.TEXTS])
+        texts = [*media_types.TEXTS]
+        super().__init__(app, lifespan="off", custom_handlers=[ALB, _HttpApi], text_mime_types=texts)
         self._trace = trace
         self._answer_other = answer_other
 
@@ -109,6 +111,14 @@ class Door(Mangum):
         except Exception:  # noqa: BLE001 - the edge of a Lambda event: any member may be missing or of another type
             return None
         return (door, cycle) if isinstance(scope["method"], str) else None  # Mangum does not check the type
+
+
+class _HttpApi(HTTPGateway):
+    """Events of HTTP APIs and function URLs. Mangum's own class makes the scope twice for each."""
+
+    @cached_property
+    def scope(self) -> Scope:
+        return super().scope
 
 
 SNAP_START = ("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")

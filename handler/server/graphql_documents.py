@@ -74,7 +74,10 @@ async def prepare_document(
     refuse_excess(tool.name if tool else "graphql", variables, max_values=limits.max_values)
     from handler.graph.documents.document_check import answer_introspection, check_document
 
-    schemas = await with_schema(caller.endpoint.schema.view_schemas, tool, caller.evaluation)
+    views, evaluation = caller.endpoint.schema, caller.evaluation
+    schemas = views.cached_schemas(tool, evaluation)
+    if schemas is None:
+        schemas = await with_schema(views.view_schemas, tool, evaluation)
     checked = check_document(
         text,
         schemas=schemas,

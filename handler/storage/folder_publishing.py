@@ -84,8 +84,16 @@ class FolderPublishStorage(FolderStorage):
             with suppress(OSError):  # other files may be in it
                 file.parent.rmdir()
 
-    def keys(self) -> Sequence[str]:
-        """See ``PublishStorage``. Files of the history, and those that a killed process left, are not objects."""
+    def etags(self) -> Mapping[str, str]:
+        """See ``PublishStorage``."""
+        etags = dict.fromkeys(self._keys(), "")
+        for key in etags:
+            with suppress(StorageError):
+                etags[key] = self._present_digest(key) or ""
+        return etags
+
+    def _keys(self) -> list[str]:
+        """Return the keys of present objects. Files of the history, and those that a killed process left, are none."""
         keys = []
         for path, below, files in os.walk(self._folder):
             below[:] = [name for name in below if name != HISTORY]
@@ -97,7 +105,7 @@ class FolderPublishStorage(FolderStorage):
         """See ``PublishStorage``."""
         history = self._folder / HISTORY
         keys = {Path(path).relative_to(history).as_posix() for path, _, files in os.walk(history) if files}
-        return sorted(keys.union(self.keys()))
+        return sorted(keys.union(self._keys()))
 
     def discard(self, key: str, *, before: datetime) -> bool:
         """See ``PublishStorage``. Objects without a history are meant: schema indexes never change."""

@@ -89,8 +89,8 @@ class PublishStorage(WritableStorage, Protocol):
             WriteUnconfirmed: the storage did not confirm that the object is removed.
         """
 
-    def keys(self) -> Sequence[str]:
-        """Return the keys of all present objects, sorted."""
+    def etags(self) -> Mapping[str, str]:
+        """Return the etags of all present objects by their sorted keys; empty strings for unreadable ones."""
 
     def kept_keys(self) -> Sequence[str]:
         """Return the keys of all objects, sorted, also of removed ones of which versions are kept."""
@@ -118,3 +118,12 @@ def holds(storage: PublishStorage, key: str, body: bytes) -> bool:
         return digest == hashlib.sha256(body).hexdigest() if digest else storage.get(key)[1] == body
     except ObjectNotFound:
         return False
+
+
+def possible_etags(body: bytes) -> list[str]:
+    """Return the etags that storages give to an object of these bytes, except S3 to one that a key in KMS encrypts.
+
+    Source: Amazon S3 API, the ETag of "Object".
+    """
+    md5 = hashlib.md5(body, usedforsecurity=False).hexdigest()
+    return [hashlib.sha256(body).hexdigest(), f'"{md5}"']

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from operator import methodcaller
+from operator import itemgetter, methodcaller
 from typing import Any, TypeVar
 
-from handler.aws.sigv4 import Credentials, CredentialSource
+from handler.aws.sigv4 import Credentials
 from handler.errors.infrastructure import (
     AwsError,
     ObjectChanged,
@@ -21,7 +21,6 @@ from handler.errors.infrastructure import (
     StorageError,
     WriteUnconfirmed,
 )
-from handler.http.client import HttpClient
 from handler.storage.publishing import FRESH, ObjectHead
 from handler.storage.s3 import UNVERSIONED, S3Storage
 from handler.storage.storage import require_key
@@ -59,12 +58,8 @@ class S3PublishStorage(S3Storage):
 
     timeout_s = TIMEOUT_S
 
-    def __init__(
-        self, bucket: str, prefix: str, *, http: HttpClient, environ: Mapping[str, str], credentials: CredentialSource
-    ) -> None:
-        super().__init__(bucket, prefix, http=http, environ=environ, credentials=credentials)
-        self._lock = threading.Lock()
-        self._kept_client: tuple[Credentials, Any] | None = None
+    _lock = threading.Lock()  # of all storages: a process has one
+    _kept_client: tuple[Credentials, Any] | None = None
 
     def write(self, key: str, body: bytes) -> None:
         """See ``PublishStorage``."""
@@ -119,16 +114,16 @@ class S3PublishStorage(S3Storage):
         if present and (failure or present.etag == expected):
             raise self._not_done(key, fault, "s3:DeleteObject")
 
-    def keys(self) -> Sequence[str]:
+    def etags(self) -> Mapping[str, str]:
         """See ``PublishStorage``."""
-        return self._keys("list_objects_v2", action="s3:ListBucket")
+        read, action = itemgetter("Key", "ETag"), "s3:ListBucket"
+        entries = sorted(self._listed("list_objects_v2", self.prefix, action=action, read=read))
+        return {key.removeprefix(self.prefix): etag for key, etag in entries}
 
     def kept_keys(self) -> Sequence[str]:
         """See ``PublishStorage``."""
-        return self._keys("list_object_versions", action="s3:ListBucketVersions")
-
-    def _keys(self, operation: str, *, action: str) -> list[str]:
-        keys = self._listed(operation, self.prefix, action=action, read=lambda entry: str(entry["Key"]))
+        read, action = itemgetter("Key"), "s3:ListBucketVersions"
+        keys = self._listed("list_object_versions", self.prefix, action=action, read=read)
         return sorted({key.removeprefix(self.prefix) for key in keys})
 
     def discard(self, key: str, *, before: datetime) -> bool:

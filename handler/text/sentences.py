@@ -62,9 +62,9 @@ def below(pointer: str, name: str) -> str:
     return f"{pointer.rstrip('/')}/{cut_text(name).replace('~', '~0').replace('/', '~1')}"
 
 
-def cut_text(text: str) -> str:
-    """Shorten a text to ``MAX_SHOWN_CHARS``."""
-    return text if len(text) <= MAX_SHOWN_CHARS else f"{text[: MAX_SHOWN_CHARS - 1]}…"
+def cut_text(text: str, most: int = MAX_SHOWN_CHARS) -> str:
+    """Shorten a text to so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 WORDS = frozenset(

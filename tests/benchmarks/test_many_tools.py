@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from benchmarks.many_tools import (
 )
 from benchmarks.report import RESULTS
 from benchmarks.runner import Sample
+from benchmarks.upstream import BODY
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, read_bundle, write_bundle
 from handler.bundle.tools import PrescribedTool
@@ -80,6 +82,7 @@ def test_lists_and_calls_change_nothing_of_the_bundle(raw: bytes) -> None:
         assert endpoint.entry(tool, endpoint.everybody)
         assert endpoint.validator(tool, endpoint.everybody).read(call if tool.name == "rows-3" else {}) is not None
         assert endpoint.misfit(tool, {"data": {}}) is not None
+        assert (endpoint.misfit(tool, json.loads(BODY)) is None) == (tool.name == "rows-3")
 
     assert write_bundle(bundle) == raw
     assert bundle == read_bundle(raw, endpoint=name_of(FEW))

@@ -4,7 +4,7 @@ import platform
 import re
 from pathlib import Path
 
-from benchmarks.costs_page import COSTS, with_results
+from benchmarks.costs_page import COSTS, MONEY, with_prices, with_results
 from benchmarks.report import machine
 
 
@@ -32,6 +32,14 @@ def test_tables_come_from_the_results_in_place_of_older_ones(tmp_path: Path) -> 
         "Before\n\n<!-- benchmarks/results/cold.md, table 2 -->\n\n| b |\n| 2 |\n\nafter\n\n"
         "<!-- benchmarks/results/cold.md, table 3 -->\n\nend\n"
     )
+
+
+def test_sessions_about_money_get_their_output() -> None:
+    text = MONEY.read_text(encoding="utf-8")
+    old = re.sub(r"^ +[\d.]+  Lambda, requests\n", "    9.99  of another run\n", text, flags=re.MULTILINE)
+
+    assert old != text
+    assert with_prices(old) == text
 
 
 def test_prose_of_the_page_of_costs_has_no_figure_of_a_run() -> None:

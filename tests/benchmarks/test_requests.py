@@ -42,6 +42,13 @@ def test_each_round_calls_the_handler_in_its_process_with_another_number_each_ti
     assert us > 0
 
 
+def test_error_of_a_tool_is_not_measured(tmp_path: Path) -> None:
+    code = """def handler(event, _):\n    return {"body": '{"result":{"isError":true}}'}\n"""
+
+    with pytest.raises(ContainerFailed, match="isError"):
+        in_process([function(tmp_path, "wrong", code)], rounds=1)
+
+
 def test_calls_take_turns_and_the_first_round_is_thrown_away() -> None:
     called: list[str] = []
 

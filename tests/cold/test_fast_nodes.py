@@ -106,6 +106,17 @@ print(json.dumps({
 }))
 """
 
+MEMORY = """
+import sys, tracemalloc
+if sys.argv[1] == "shared":
+    import handler.graph.documents
+from graphql.language.ast import NameNode
+nodes = [NameNode(value="a") for _ in range(100)]
+tracemalloc.start()
+nodes += [NameNode(value="a") for _ in range(1_000)]
+print(tracemalloc.get_traced_memory()[0])
+"""
+
 STANDARD_AFTER = """
 import dataclasses
 from handler.cold.fast_nodes import load
@@ -149,6 +160,12 @@ def test_nodes_that_share_methods_are_what_the_standard_library_makes() -> None:
     assert (shared.pop("shared"), standard.pop("shared")) == (True, False)
     for name in standard:
         assert shared[name] == standard[name], name
+
+
+def test_nodes_take_as_little_memory_as_those_of_the_standard_library() -> None:
+    shared, standard = (int(run(MEMORY, how)) for how in ("shared", "standard"))
+
+    assert shared < 1.1 * standard
 
 
 def test_dataclasses_make_other_classes_as_ever() -> None:

@@ -236,7 +236,7 @@ import sys, threading
 from handler.cold.artefact import LATER, import_from_pack
 assert import_from_pack() == ""
 found = [[type(sys.modules[name]).__name__, sys.modules[name].__spec__.name] for name in LATER]
-import ast, dis, ipaddress, locale, subprocess, tokenize
+import ast, copy, dis, ipaddress, locale, signal, subprocess, token, tokenize
 imported = [type(sys.modules[name]).__name__ for name in LATER]
 values = []
 threads = [threading.Thread(target=lambda: values.append(type(ast.parse("1")).__name__)) for _ in range(8)]
@@ -250,7 +250,7 @@ except AttributeError as exc:
     gone = str(exc)
 import asyncio, inspect, json
 constants = [inspect.CO_GENERATOR, asyncio.subprocess.PIPE, type(dis).__name__, type(subprocess).__name__]
-dis.opmap, ipaddress.ip_address, subprocess.Popen
+copy.copy, dis.opmap, ipaddress.ip_address, signal.SIGINT, subprocess.Popen, token.NAME
 print(json.dumps([found, imported, constants, sorted(set(values)), len(values), tok_name[NAME],
                   getlocale is locale.getlocale, gone, [type(sys.modules[name]).__name__ for name in LATER],
                   inspect.getsource(locale.getlocale)[:13],

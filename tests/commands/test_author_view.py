@@ -438,8 +438,8 @@ def test_lines_for_clients_have_a_header_for_a_token_where_one_is_needed(workpla
         ready(dev)
 
     lines = [line for line in dev.printed if line.startswith("  ")]
-    assert len(lines) == 5
-    assert all("Authorization" in line and "Bearer TOKEN" in line for line in lines)
+    assert len(lines) == 6
+    assert all("API_THINGS_TOKEN" in line for line in lines)
 
 
 def test_function_says_the_same_of_an_endpoint_that_exists_and_of_one_that_does_not(tmp_path: Path) -> None:

@@ -177,6 +177,7 @@ WORDS = {
     "key": ("ci",),
     "token": ("folder", "sub=ada"),
     "completion": ("bash",),
+    "connect": ("cursor", "folder"),
 }
 """The arguments of commands that take others than a folder."""
 

@@ -113,8 +113,9 @@ def test_it_prints_the_url_and_a_line_for_each_client(dev: Dev) -> None:
     lines = {line[2:17].strip(): line[18:] for line in dev.printed if line.startswith("  ")}
     files = {client: line.split(" ", 1) for client, line in lines.items() if line.startswith((".", "claude_"))}
 
-    assert list(lines) == ["Claude Code", "Claude Desktop", "VS Code", "Cursor", "Inspector"]
+    assert list(lines) == ["Claude Code", "Claude Desktop", "VS Code", "Cursor", "Codex", "Inspector"]
     assert lines["Claude Code"] == f"claude mcp add --transport http api-things {url}"
+    assert lines["Codex"] == f"codex mcp add api-things --url {url}"
     assert lines["Inspector"].startswith(f"npx @modelcontextprotocol/inspector --cli {url} --transport http ")
     assert {client: (file, json.loads(text)) for client, (file, text) in files.items()} == {
         "Claude Desktop": (
@@ -122,7 +123,7 @@ def test_it_prints_the_url_and_a_line_for_each_client(dev: Dev) -> None:
             {"mcpServers": {"api-things": {"command": "npx", "args": ["-y", "mcp-remote", url]}}},
         ),
         "VS Code": (".vscode/mcp.json", {"servers": {"api-things": {"type": "http", "url": url}}}),
-        "Cursor": (".cursor/mcp.json", {"mcpServers": {"api-things": {"url": url}}}),
+        "Cursor": (".cursor/mcp.json", {"mcpServers": {"api-things": {"type": "http", "url": url}}}),
     }
     assert dev.tools() == ["a"]
 

@@ -21,6 +21,7 @@ RUNS = {
     "init": ("init", "new/made", "--from", "shop.graphql", "--url", "https://api.example.com/graphql"),
     "pull": ("pull", "new/made", "--from", "shop.graphql"),
     "check": ("check", "api"),
+    "connect": ("connect", "cursor", "api"),
     "call": ("call", "api", "a", "x=1"),
     "explain": ("explain", "api"),
     "diff": ("diff", "api", "api"),

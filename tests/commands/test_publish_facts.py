@@ -67,7 +67,10 @@ def test_bundles_of_every_format_are_those_of_their_endpoint() -> None:
         "api/1/bundle.v1.json", "x/api/a/bundle.v1.json",
     ]  # fmt: skip
 
-    assert bundles_by_endpoint(keys) == {"api/a": ["api/a/bundle.v1.json", "api/a/bundle.v2.json"]}
+    found = bundles_by_endpoint({key: f"etag of {key}" for key in keys})
+
+    etags = {key: f"etag of {key}" for key in ("api/a/bundle.v1.json", "api/a/bundle.v2.json")}
+    assert found == {"api/a": etags}
 
 
 def test_parallel_work_yields_each_item_once_with_its_error_and_begins_none_after_a_stop() -> None:

@@ -67,7 +67,12 @@ def test_key_prints_what_the_page_says(stile: Stile) -> None:
     printed = stile(*shlex.split(line)[1:]).out
 
     assert re.search(r"^  stile_[\w-]", printed, re.MULTILINE)
-    assert yaml.safe_load(printed[printed.index("identity:") :])["identity"]["api_keys"][0].keys() == {"name", "sha256"}
+    assert yaml.safe_load(printed[printed.index("identity:") :])["identity"]["api_keys"][0].keys() == {
+        "name",
+        "sha256",
+        "expires",
+        "claims",
+    }
 
 
 def test_exit_codes_are_as_the_page_says(workplace: Path, stile: Stile) -> None:

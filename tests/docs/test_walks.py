@@ -18,6 +18,7 @@ PAGES = {
     "README.md": 10,
     "CONTRIBUTING.md": 3,
     "docs/cli.md": 7,
+    "docs/clients.md": 6,
     "docs/deploy.md": 4,
     "docs/diff.md": 2,
     "docs/editors.md": 2,

@@ -176,7 +176,14 @@ def test_ready_lines_connect_clients(at_desk: Look, shop: Shop) -> None:
     at_desk.part("client").first.wait_for()
     told = at_desk.part("bottom").inner_text()
     assert f"claude mcp add --transport http shop-desk {shop.url('desk')}/mcp" in told
+    assert "SHOP_DESK" not in told
     assert at_desk.findings() == []
+
+    at_desk.choose_persona("partner")
+    at_desk.part("client").filter(has_text="--bearer-token-env-var SHOP_DESK_KEY").wait_for()
+    told = at_desk.part("bottom").inner_text()
+    assert f"{shop.url('desk')}/mcp --header 'X-API-Key: ${{SHOP_DESK_KEY}}'" in told
+    assert '"X-API-Key": "${input:SHOP_DESK_KEY}"' in told
 
 
 def test_search_finds_tools_by_words(at_desk: Look) -> None:

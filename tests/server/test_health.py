@@ -317,7 +317,8 @@ class TestPreload:
         self, objects: Objects, capsys: pytest.CaptureFixture[str]
     ) -> None:
         objects.fault = denied
-        environ = {**objects.environ(), "STILE_REFRESH_S": "0", "STILE_PRELOAD": ",".join(NAMES)}
+        environ = {**objects.environ(), "STILE_REFRESH_S": "0", "STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
+        environ["STILE_PRELOAD"] = ",".join(NAMES)
         with started_function(objects.location, **environ) as function:
             assert [endpoint for _, endpoint, _ in errors(capsys)] == [*NAMES]
             assert health(function) == (503, "not_ready", 0, 2, 0)
@@ -402,7 +403,7 @@ class TestAws:
                 assert health(function) == (503, "not_ready", 0, 1, 0)
 
     def test_role_of_the_template_is_ready_before_and_after_a_request(self, bucket: BundleBucket) -> None:
-        with started_function(bucket.location, **bucket.role) as function:
+        with started_function(bucket.location, **bucket.role, STILE_ALLOW_LOCAL_UPSTREAMS="true") as function:
             assert health(function) == (200, "ok", 0, 0, 0)
             assert listed(function, NAMES[0]) == 200
             assert health(function) == (200, "ok", 1, 0, 0)

@@ -306,7 +306,9 @@ def test_values_of_a_large_batch_are_as_many_as_cloudwatch_takes() -> None:
 
 
 def test_first_request_of_an_instance_is_a_cold_start(location: str, lines: Lines) -> None:
-    with started_function(location, AWS_LAMBDA_FUNCTION_NAME=NAME) as function:
+    environ = {"AWS_LAMBDA_FUNCTION_NAME": NAME, "STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
+    with started_function(location, **environ) as function:
+        lines.texts()
         function.request("tools/list")
         function.request("tools/list")
 
@@ -408,7 +410,8 @@ def test_line_of_somebody_else_keeps_its_own_member(capsys: pytest.CaptureFixtur
 
 
 def test_server_outside_of_lambda_has_no_cold_start(location: str, lines: Lines) -> None:
-    with started_function(location) as function:
+    with started_function(location, STILE_ALLOW_LOCAL_UPSTREAMS="true") as function:
+        lines.texts()
         function.request("tools/list")
 
     (text,) = lines.texts()

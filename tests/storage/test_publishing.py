@@ -14,7 +14,7 @@ from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, Storage
 from handler.http.client import HttpClient
 from handler.storage.folder_publishing import HISTORY, MAX_VERSIONS, FolderPublishStorage
 from handler.storage.location import open_publish_storage, open_storage
-from handler.storage.publishing import PublishStorage
+from handler.storage.publishing import PublishStorage, possible_etags
 from handler.storage.s3_publishing import S3PublishStorage
 from tests.support.moto import Moto, running_moto
 from tests.support.raw_http import Peer, answer, answering, running_server
@@ -97,7 +97,15 @@ class TestConditions:
 
         with pytest.raises(ObjectNotFound):
             storage.head(KEY)
-        assert storage.keys() == []
+        assert list(storage.etags()) == []
+
+    def test_unreadable_file_in_a_folder_has_no_etag(self, tmp_path: Path) -> None:
+        storage = FolderPublishStorage(tmp_path / "bundles")
+        stored = storage.put(KEY, b"one", expected=None, facts={})
+        (tmp_path / "bundles" / "outside").symlink_to(tmp_path.parent)
+        (tmp_path / "bundles" / "out.json").symlink_to(__file__)
+
+        assert storage.etags() == {KEY: stored.etag, "out.json": ""}
 
     def test_of_many_writers_one_at_a_time_succeeds(self, tmp_path: Path) -> None:
         storage = FolderPublishStorage(tmp_path)
@@ -161,7 +169,10 @@ class TestVersions:
         storage.put(KEY, b"one", expected=None, facts=FACTS)
         storage.add(".index/abc", b"index")
 
-        assert storage.keys() == [".index/abc", KEY]
+        heads = {key: storage.head(key).etag for key in (".index/abc", KEY)}
+        assert list(storage.etags().items()) == list(heads.items())
+        assert storage.etags()[".index/abc"] in possible_etags(b"index")
+        assert storage.etags()[".index/abc"] not in possible_etags(b"indey")
 
     def test_bucket_without_versioning_publishes_and_says_that_it_keeps_none(
         self, bucket: Moto, http: HttpClient
@@ -298,7 +309,7 @@ class TestAnswersOfS3:
         with running_server(answering(denied)) as server:
             storage = self.at(server.url, http)
             with pytest.raises(StorageDenied, match="s3:ListBucket"):
-                storage.keys()
+                storage.etags()
             with pytest.raises(StorageDenied, match="s3:PutObject and s3:GetObject"):
                 storage.put(KEY, b"one", expected=None, facts=FACTS)
             with pytest.raises(StorageDenied, match="s3:DeleteObject"):

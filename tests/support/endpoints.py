@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors.authoring import CompileError, Problem
+from handler.server.endpoints.endpoint import Endpoint
 from tests.support.diagnostics import Reported
 from tests.support.secrecy import SESSION, Output
 
@@ -74,3 +75,17 @@ def graphql_tool(compiled: Compiled, name: str) -> GraphQLTool:
     (tool,) = [tool for tool in compiled.bundle.tools if tool.name == name]
     assert isinstance(tool, GraphQLTool)
     return tool
+
+
+def cached_counts(endpoint: Endpoint) -> dict[str, int]:
+    """Return the number of objects in each cache of an endpoint."""
+    views = endpoint.schema
+    caches: dict[str, Sized] = {
+        "evaluations": endpoint._evaluations,
+        "validators": endpoint._validators,
+        "entries": endpoint._entries,
+        "views": views._views,
+        "schemas": views._schemas,
+        "printed": views._printed,
+    }
+    return {name: len(cache) for name, cache in caches.items()}

@@ -11,6 +11,7 @@ from handler.bundle.listed_entry import listed_entry
 from handler.bundle.tools import PrescribedTool, Tool
 from handler.commands.changes.change import Change
 from handler.compiler.schema.name_graph import closure
+from handler.json_schema.fast_path import TYPES
 from handler.policy.guarded_schema import GUARDS
 from handler.strict_json import JSONObject
 
@@ -20,47 +21,16 @@ LEAST = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"
 ANY = "any"
 """The type of a schema that takes values of every type."""
 
-TYPES: Mapping[type, str] = {
-    type(None): "null",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    str: "string",
-    list: "array",
-    dict: "object",
-}
-"""Type of a JSON value in Python -> its name in schemas."""
-
 NULL = {"type": "null"}
 
 REFERENCE = re.compile(r'"#/\$defs/([^"]*)"')
 
-BY_THEMSELVES = frozenset(
-    {
-        *MOST,
-        *LEAST,
-        GUARDS,
-        "type",
-        "enum",
-        "const",
-        "properties",
-        "required",
-        "items",
-        "additionalProperties",
-        "anyOf",
-        "oneOf",
-        "$ref",
-        "$defs",
-        "$schema",
-        "$comment",
-        "default",
-        "title",
-        "description",
-        "examples",
-        "deprecated",
-    }
+BY_MEANING = (
+    *(*MOST, *LEAST, GUARDS, "type", "enum", "const", "properties", "required", "items", "additionalProperties"),
+    *("anyOf", "oneOf", "$ref", "$defs"),
 )
-"""Keywords that are compared by their meaning, or mean nothing for values. Any other is a rule."""
+OF_NO_VALUE = ("$schema", "$comment", "default", "title", "description", "examples", "deprecated")
+"""Keywords that are compared by their meaning, and those that mean nothing for values. Any other is a rule."""
 
 ARGUMENT_CODES: Mapping[str, tuple[str, str]] = {
     "added": ("argument-added", "takes {path}, which may be left out"),
@@ -184,7 +154,7 @@ class _Walk:
             return {"array": [{"type": "array", **schema["then"]}], **self._branches(schema["else"], side, deep + 1)}
         types, values = schema.get("type", ANY), _enum_of(schema)
         if types == ANY and values:
-            types = dict.fromkeys(TYPES[type(each)] for each in values)
+            types = dict.fromkeys(TYPES[type(each)][0] for each in values)
         return {name: [schema] for name in ([types] if isinstance(types, str) else types)}
 
     def _of_branches(
@@ -198,7 +168,7 @@ class _Walk:
         for before, after in zip(old, new, strict=False):
             yield from _values(before, after, path)
             yield from _bounds(before, after, path)
-            for name in sorted({*before, *after} - BY_THEMSELVES):
+            for name in sorted({*before, *after} - {*BY_MEANING, *OF_NO_VALUE}):
                 if self._meaning(before.get(name), 0) != self._meaning(after.get(name), 1):
                     yield Difference("rule" if name in after else "raised", path, name)
             yield from self._properties(before, after, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,9 @@ NAMES_CODE = re.compile(r"""^(\{\s*)?["']?code["']?\s*:""", re.MULTILINE)
 MAX_NAMED = 3
 """The number of folders that an error names."""
 
+Record = Mapping[str, Any]
+"""All that a command prints about an endpoint, or compares, as JSON values."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
@@ -35,6 +38,7 @@ class Outcome:
     folder: Path
     compiled: Compiled | None
     problems: tuple[Problem, ...]
+    record: Record | None = None  # of an endpoint that is not compiled, because it has not changed
 
     @property
     def warnings(self) -> Sequence[Problem]:
@@ -49,16 +53,22 @@ def compile_all(
     endpoint: str | None,
     tested: bool = False,
     schemas: SchemaCache | None = None,
+    find_record: Callable[[Path], Record | None] = lambda _: None,
 ) -> list[Outcome]:
     """Compile the endpoints at or below ``folder``; empty if there are none. ``endpoint`` names a single endpoint.
 
-    ``tested``: an expectation of ``policies.test.yaml`` that is not met is a problem of its endpoint, too.
+    ``tested``: an expectation of ``policies.test.yaml`` that is not met is a problem of its endpoint, too. An endpoint
+    with a record is not compiled.
     """
+
+    def outcome_of(each: Path) -> Outcome:
+        if record := find_record(each):
+            return Outcome(folder=each, compiled=None, problems=(), record=record)
+        outcome = compile_one(each, stage=stage, endpoint=endpoint, schemas=schemas)
+        return _tested(outcome, stage=stage, endpoint=endpoint) if tested else outcome
+
     folders = track(list(find_endpoints(folder)), "Compiling", ERR, name=Path.as_posix)
-    compiled = (compile_one(each, stage=stage, endpoint=endpoint, schemas=schemas) for each in folders)
-    if tested:
-        compiled = (_tested(each, stage=stage, endpoint=endpoint) for each in compiled)
-    return refuse_same_names(compiled)
+    return refuse_same_names(map(outcome_of, folders))
 
 
 def _tested(outcome: Outcome, *, stage: str | None, endpoint: str | None) -> Outcome:
@@ -75,7 +85,7 @@ def compile_one(
 ) -> Outcome:
     """Compile one endpoint folder. Without ``endpoint``, the name is from its files or its path.
 
-    ``schemas`` has those that were read before. Published bundles are compiled without it.
+    ``schemas`` has those that were read before.
     """
     try:
         compiled = compile_endpoint(folder, stage=stage, endpoint=endpoint, environ=os.environ, schemas=schemas)
@@ -120,12 +130,13 @@ def refuse_same_names(outcomes: Iterable[Outcome]) -> list[Outcome]:
     first: dict[str, Path] = {}
     checked = []
     for outcome in outcomes:
-        name = outcome.compiled.bundle.endpoint if outcome.compiled else ""
+        record = outcome.record or {"endpoint": ""}
+        name = outcome.compiled.bundle.endpoint if outcome.compiled else record["endpoint"]
         other = first.setdefault(name, outcome.folder) if name else outcome.folder
         if other != outcome.folder:
             sentence = f'the endpoint "{name}" is also made by {other.as_posix()}'
             problem = Problem(file=ENTRY, sentence=sentence, code="duplicate-endpoint")
-            checked.append(replace(outcome, compiled=None, problems=(problem,)))
+            checked.append(Outcome(folder=outcome.folder, compiled=None, problems=(problem,)))
         else:
             checked.append(outcome)
     return checked
@@ -140,7 +151,7 @@ def add_folder_arguments(parser: argparse.ArgumentParser) -> None:
 def add_folder_argument(parser: argparse.ArgumentParser) -> None:
     """Add the argument FOLDER."""
     parser.add_argument(
-        "folder", type=_folder_of_endpoints, metavar="FOLDER", help="an endpoint folder, or one that holds several"
+        "folder", type=folder_of_endpoints, metavar="FOLDER", help="an endpoint folder, or one that holds several"
     )
 
 
@@ -220,7 +231,8 @@ def parse_endpoint_name(text: str) -> str:
     return text
 
 
-def _folder_of_endpoints(text: str) -> Path:
+def folder_of_endpoints(text: str) -> Path:
+    """Parse a folder with endpoints for argparse."""
     folder = Path(text)
     if not folder.exists():
         raise argparse.ArgumentTypeError(f"{text}: there is no such folder")

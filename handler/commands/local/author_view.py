@@ -22,11 +22,7 @@ from urllib.parse import parse_qsl, quote, unquote_plus, urlsplit
 
 import handler
 from handler.bundle.identity import Identity, is_for_trials
-from handler.bundle.upstream import (
-    Upstream,
-    is_address_of,
-    is_reference,
-)
+from handler.bundle.upstream import Upstream, is_address_of, is_reference
 from handler.code_tools.boundary import AuthorFailed
 from handler.commands.console import EscapingFormatter
 from handler.commands.local.local_server import ObservedExchange, trial_secrets, unset_secrets
@@ -40,7 +36,7 @@ from handler.server.auth.tokens import Token, parse_token
 from handler.server.upstream.failures import CSRF, OF_ACCESS, api_message, page_text, plain_text
 from handler.settings import Settings
 from handler.strict_json import parse_json
-from handler.text.sentences import some
+from handler.text.sentences import cut_text, some
 
 MAX_LINE_CHARS = 200
 MAX_BODY_CHARS = 2_000
@@ -161,9 +157,7 @@ def _body_lines(request: HttpRequest, hide: Hiding) -> list[str]:
         lines.append(f"variables {json.dumps(variables, ensure_ascii=False)}")
     if body:
         lines.append(json.dumps(body, ensure_ascii=False))
-    text = hide("\n".join(lines))
-    cut = text if len(text) <= MAX_BODY_CHARS else f"{text[: MAX_BODY_CHARS - 1]}…"
-    return [f"  {line}" for line in cut.splitlines()]
+    return [f"  {line}" for line in cut_text(hide("\n".join(lines)), MAX_BODY_CHARS).splitlines()]
 
 
 def shown_url(url: str) -> str:

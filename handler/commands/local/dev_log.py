@@ -21,6 +21,7 @@ from handler.commands.local.local_server import ObservedExchange, observed, unse
 from handler.compiler.compile import Compiled
 from handler.server.asgi.request_log import WARNING, level_of
 from handler.strict_json import parse_json
+from handler.text.sentences import cut_text
 
 FACTS = ("method", "operation", "tool", "status", "outcome", "reason", "coordinate", "redirect_uri")
 """The facts of a request's log line that are printed, in this order."""
@@ -157,9 +158,7 @@ class DevLog:
             message = parse_json(bytes(parts.body))
         match message:
             case {"method": "tools/call", "params": {"arguments": arguments}} if arguments is not None:
-                text = json.dumps(arguments, ensure_ascii=False)
-                cut = text if len(text) <= MAX_SHOWN_CHARS else f"{text[: MAX_SHOWN_CHARS - 1]}…"
-                lines.append(f"arguments {cut}")
+                lines.append(f"arguments {cut_text(json.dumps(arguments, ensure_ascii=False), MAX_SHOWN_CHARS)}")
         return [*lines, *(line for exchange in parts.exchanges for line in lines_of(exchange, compiled))]
 
 

@@ -30,7 +30,7 @@ from handler.commands.folders.user_secret import user_cache
 from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_server import unset_secrets
 from handler.commands.publishing.checks import warn_of_upstreams
-from handler.compiler.compile import Compiled, compile_explained
+from handler.compiler.compile import Compiled, compile_explained, uncollected
 from handler.compiler.config.config import left_over
 from handler.compiler.provenance import Provenance
 from handler.compiler.schema.schema_cache import SchemaCache
@@ -105,7 +105,7 @@ class Workbench:
 
     def refresh(self, changed: Collection[Path] = ()) -> None:
         """Compile new and changed endpoints, and serve those that compile."""
-        with self._lock:
+        with self._lock, uncollected():
             self._compiled = self._compile(changed)
             outcomes = refuse_same_names(self._compiled.values())
             self._take_over(outcomes)

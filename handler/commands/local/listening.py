@@ -1,15 +1,15 @@
-"""The socket that ``stile dev`` and ``stile serve`` listen on, and the lines with which clients connect."""
+"""The socket that ``stile dev`` and ``stile serve`` listen on."""
 
 from __future__ import annotations
 
 import errno
-import json
-import shlex
 import socket
-from collections.abc import Iterator
 
 from handler.commands.command_line import whole_number
 from handler.commands.console import complain
+
+HOST = "127.0.0.1"
+DEFAULT_PORT = 8000
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
@@ -43,23 +43,3 @@ def open_listener(host: str, port: int) -> socket.socket | None:
                 remedy = f"cannot be used: {exc.strerror}"
         complain(f"Port {port} on {host} {remedy}")
         return None
-
-
-TOKEN = "Authorization: Bearer TOKEN"  # noqa: S105 - a placeholder
-
-
-def client_lines(name: str, url: str, *, with_token: bool) -> Iterator[tuple[str, str]]:
-    """Yield each client with its command, or its file and the JSON in it; ``with_token``: with a header for a token.
-
-    Claude Desktop starts programs, so that mcp-remote stands between it and a server at a URL.
-    """
-    header = {"headers": dict([TOKEN.split(": ", 1)])} if with_token else {}
-    option = f" --header {shlex.quote(TOKEN)}" if with_token else ""
-    bridge = {"command": "npx", "args": ["-y", "mcp-remote", url, *(["--header", TOKEN] if with_token else [])]}
-    yield from {
-        "Claude Code": f"claude mcp add --transport http {name} {url}{option}",
-        "Claude Desktop": f"claude_desktop_config.json {json.dumps({'mcpServers': {name: bridge}})}",
-        "VS Code": f".vscode/mcp.json {json.dumps({'servers': {name: {'type': 'http', 'url': url, **header}}})}",
-        "Cursor": f".cursor/mcp.json {json.dumps({'mcpServers': {name: {'url': url, **header}}})}",
-        "Inspector": f"npx @modelcontextprotocol/inspector --cli {url} --transport http --method tools/list{option}",
-    }.items()

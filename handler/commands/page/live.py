@@ -31,6 +31,7 @@ from handler.commands.local.dev_log import RequestParts
 from handler.commands.local.local_server import ObservedExchange
 from handler.compiler.compile import Compiled
 from handler.strict_json import parse_json
+from handler.text.sentences import cut_text
 
 MAX_CALLS = 200
 """Calls that a page gets when it opens the stream."""
@@ -224,7 +225,7 @@ def _sent(exchange: ObservedExchange, compiled: Compiled) -> dict[str, Any]:
         "variables": variables,
         "status": answer.status if answer else 0,
         "ms": exchange.duration_ms,
-        "answer": _cut(hide(body.decode(errors="replace")).strip()),
+        "answer": cut_text(hide(body.decode(errors="replace")).strip(), MAX_TEXT_CHARS),
         "said": describe_exchange(exchange, compiled),
     }
 
@@ -238,11 +239,9 @@ def _sent_text(body: bytes | None, hide: Hiding) -> tuple[str, Any]:
     document = request.get("query")
     text = hide(json.dumps(request.get("variables"), ensure_ascii=False))
     try:
-        variables = _cut(text) if len(text) > MAX_TEXT_CHARS else parse_json(text.encode(errors="replace"))
+        variables = (
+            cut_text(text, MAX_TEXT_CHARS) if len(text) > MAX_TEXT_CHARS else parse_json(text.encode(errors="replace"))
+        )
     except ValueError:  # a secret was more than the text inside of quotation marks
         variables = text
-    return _cut(hide(document)) if isinstance(document, str) else "", variables
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_TEXT_CHARS else f"{text[: MAX_TEXT_CHARS - 1]}…"
+    return cut_text(hide(document), MAX_TEXT_CHARS) if isinstance(document, str) else "", variables

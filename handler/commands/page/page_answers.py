@@ -8,12 +8,11 @@ from typing import Any
 
 from handler.audience.reach import Entrance, Passage, Reach, Visitor, rules_of
 from handler.audience.view_paths import resolve_in
-from handler.audience.ways import Standing
+from handler.audience.ways import Standing, lacking_scopes
 from handler.commands.console import plain_problem
 from handler.commands.explain import FieldReach
 from handler.commands.local.author_view import shown_url
 from handler.commands.local.dev_session import Workbench
-from handler.commands.local.listening import client_lines
 from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_server import unset_secrets
 from handler.commands.page.served import Persona, ServedEndpoint, visitor_of
@@ -55,17 +54,13 @@ def plain_endpoint(served: ServedEndpoint, url: str, *, personas: bool) -> dict[
         "warnings": len(served.warnings),
         "unset": unset_secrets(served.compiled, local_settings()),
         "personas": [each.plain(bundle) for each in served.personas] if personas else [],
-        "clients": [
-            {"client": client, "line": line}
-            for client, line in client_lines(name.replace("/", "-"), url, with_token=not personas)
-        ],
     }
 
 
 def plain_unserved(name: str, folder: Path) -> dict[str, Any]:
     """Return an endpoint that never compiled as JSON: its name and its folder, and nothing that a bundle says."""
     nothing = {"title": "", "description": "", "mcpUrl": "", "upstream": "", "tools": 0, "warnings": 0}
-    lists: dict[str, Any] = {"unset": [], "personas": [], "clients": []}
+    lists: dict[str, Any] = {"unset": [], "personas": []}
     return {"name": name, "folder": folder.as_posix(), "served": False, "problems": 0, **nothing, **lists}
 
 
@@ -155,8 +150,8 @@ def why_not_tool(served: ServedEndpoint, persona: Persona, name: str) -> dict[st
     standing = reach.standing(entrance, _past(reach, visitor), counted=False)
     reasons = [_refusal(visitor.refusal)] if visitor.refusal else []
     scopes = entrance.tool.options.scopes if entrance.tool else ()
-    lacking = [scope for scope in scopes if scope not in visitor.principal.scopes]
-    if lacking and not visitor.principal.unrestricted:
+    lacking = lacking_scopes(scopes, visitor.principal)
+    if lacking:
         sentence = f"{name} asks for the scopes {' '.join(scopes)}: this caller lacks {' '.join(lacking)}"
         reasons.append(_reason(sentence, f"scopes of {name}"))
     if standing.note and standing.verdict not in ("401", "403"):

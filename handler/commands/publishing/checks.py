@@ -148,12 +148,12 @@ def _with_tenants(rules: AddressRules, upstream: Upstream) -> AddressRules:
     return replace(rules, hosts=()) if allowed else rules
 
 
-def warn_of_secrets(compiled: Sequence[Compiled]) -> None:
-    """Print the place of each secret that endpoints refer to."""
-    for one in compiled:
-        for reference in filter(None, map(parse_reference, one.bundle.upstream.secrets)):
-            place = _PLACES[reference.source].format(endpoint=one.bundle.endpoint, name=reference.name)
-            warn(f"{one.bundle.endpoint}: {reference} is read from {place}")
+def secret_places(compiled: Compiled) -> list[str]:
+    """Return a sentence on the place of each secret that an endpoint refers to."""
+    name = compiled.bundle.endpoint
+    references = filter(None, map(parse_reference, compiled.bundle.upstream.secrets))
+    places = ((each, _PLACES[each.source].format(endpoint=name, name=each.name)) for each in references)
+    return [f"{name}: {reference} is read from {place}" for reference, place in places]
 
 
 _PLACES = {
@@ -163,26 +163,24 @@ _PLACES = {
 }
 
 
-def warn_of_questions(compiled: Sequence[Compiled]) -> None:
-    """Print the effects of a missing state key on the endpoints that ask users or continue answers."""
-    for one in compiled:
-        tools, proxy = one.bundle.tools, one.bundle.identity.oauth_proxy
-        asking = {level: [tool.name for tool in tools if tool.options.confirm == level] for level in CONFIRM_LEVELS}
-        continued = [tool.name for tool in tools if tool.options.cursor]
-        effects = []
-        if asking["required"]:
-            effects.append(f"{', '.join(asking['required'])} cannot be called")
-        if asking["advisory"]:
-            effects.append(f"{', '.join(asking['advisory'])} takes the model's word that its user agreed")
-        if continued:
-            effects.append(f"{some(continued)} gives no cursors for answers that are cut")
-        if proxy and proxy.assertion_clients:
-            effects.append("no client gets a token for an identity assertion")
-        if one.asking:
-            effects.append(f"{', '.join(one.asking)} cannot ask its user")
-        if effects:
-            unset = "unless STILE_STATE_KEY is set where the function runs"
-            warn(f"{one.bundle.endpoint}: {unset}, {' and '.join(effects)}")
+def state_key_warnings(compiled: Compiled) -> list[str]:
+    """Return a sentence on the effects of a missing state key, if the endpoint asks users or continues answers."""
+    tools, proxy = compiled.bundle.tools, compiled.bundle.identity.oauth_proxy
+    asking = {level: [tool.name for tool in tools if tool.options.confirm == level] for level in CONFIRM_LEVELS}
+    continued = [tool.name for tool in tools if tool.options.cursor]
+    effects = []
+    if asking["required"]:
+        effects.append(f"{', '.join(asking['required'])} cannot be called")
+    if asking["advisory"]:
+        effects.append(f"{', '.join(asking['advisory'])} takes the model's word that its user agreed")
+    if continued:
+        effects.append(f"{some(continued)} gives no cursors for answers that are cut")
+    if proxy and proxy.assertion_clients:
+        effects.append("no client gets a token for an identity assertion")
+    if compiled.asking:
+        effects.append(f"{', '.join(compiled.asking)} cannot ask its user")
+    unset = "unless STILE_STATE_KEY is set where the function runs"
+    return [f"{compiled.bundle.endpoint}: {unset}, {' and '.join(effects)}"] if effects else []
 
 
 def check_warnings(compiled: Compiled, folder: Path) -> list[Problem]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from handler.commands.console import complain
 from handler.commands.publishing.facts import PublishFacts, read_facts
 from handler.commands.questions import agreed, can_ask
 from handler.errors import StileError
-from handler.errors.infrastructure import BundleError, ObjectChanged, ObjectNotFound, StorageError
+from handler.errors.infrastructure import BundleError, ObjectChanged, ObjectNotFound, StorageDenied, StorageError
 from handler.graph.index import load_index, read_index
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
@@ -116,30 +116,17 @@ def for_each(items: Sequence[T], work: Callable[[T], R]) -> dict[T, R]:
         return dict(zip(items, threads.map(work, items), strict=True))
 
 
-def bundles_by_endpoint(keys: Iterable[str]) -> dict[str, list[str]]:
-    """Return the keys of the bundles among ``keys``, of every format, by their endpoint."""
-    bundles: dict[str, list[str]] = {}
-    for key in sorted(keys):
+def bundles_by_endpoint(etags: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return the bundles among some objects, of every format, by their endpoint. All are etags by their keys."""
+    bundles: dict[str, dict[str, str]] = {}
+    for key, etag in sorted(etags.items()):
         match = _BUNDLE.fullmatch(key)
         if match and ENDPOINT_NAME.fullmatch(match[1]):
-            bundles.setdefault(match[1], []).append(key)
+            bundles.setdefault(match[1], {})[key] = etag
     return bundles
 
 
 _BUNDLE = re.compile(r"(.+)/bundle\.v[0-9]+\.json")
-
-
-def etags_of(storage: PublishStorage, keys: Sequence[str]) -> dict[str, str]:
-    """Return the etag of each present object, for ``withdraw``.
-
-    Raises:
-        StorageError: the storage does not answer as it should.
-    """
-    etags = {}
-    for key in keys:
-        with suppress(ObjectNotFound):
-            etags[key] = storage.head(key).etag
-    return etags
 
 
 def withdraw(storage: PublishStorage, etags: Mapping[str, str], facts: PublishFacts) -> None:
@@ -194,7 +181,7 @@ def describe_all(storage: PublishStorage, names: Sequence[str]) -> tuple[list[De
         StorageError: the storage does not answer as it should.
     """
     candidates = [key for name in names for key in (bundle_key(name), *older_bundle_keys(name))]
-    keys = bundles_by_endpoint(candidates if names else storage.keys())
+    keys = bundles_by_endpoint(dict.fromkeys(candidates, "") if names else storage.etags())
 
     def described(endpoint: str) -> Described | None:
         # The bundle that a function of this release reads, or else the newest of other formats.
@@ -241,19 +228,11 @@ def endpoints_in_bucket(location: str, *, patterns: Sequence[str] = SERVED) -> l
 
     Raises:
         StorageError: S3 does not answer, or refuses for another reason.
+        SettingsError: an AWS variable is missing or malformed.
     """
-    import boto3  # noqa: TID251 - takes longer than the other commands
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    bucket, _, prefix = location.removeprefix("s3://").strip("/").partition("/")
-    below = f"{prefix}/" if prefix else ""
     try:
-        pages = boto3.Session().client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=below)
-        keys = [PurePosixPath(each["Key"].removeprefix(below)) for page in pages for each in page.get("Contents", ())]
-    except ClientError as exc:
-        if exc.response.get("Error", {}).get("Code") in ("AccessDenied", "AccessDeniedException"):
-            return None
-        raise StorageError(location, str(exc)) from exc
-    except BotoCoreError as exc:
-        raise StorageError(location, str(exc)) from exc
+        with closing(HttpClient()) as http:
+            keys = map(PurePosixPath, open_publish_storage(location, http=http, environ=os.environ).etags())
+    except StorageDenied:
+        return None
     return sorted({key.parent.as_posix() for key in keys if any(map(key.match, patterns))})

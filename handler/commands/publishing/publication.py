@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
@@ -16,7 +16,7 @@ from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.command_line import current_answer
 from handler.commands.console import ERR, OUT, complain, one_line, slow_work, track
 from handler.commands.publishing.bundle_parts import BundleChange, changed_parts
-from handler.commands.publishing.destination import AT_ONCE, bundles_by_endpoint, etags_of, withdraw
+from handler.commands.publishing.destination import AT_ONCE, bundles_by_endpoint, withdraw
 from handler.commands.publishing.facts import PublishFacts, read_facts
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
@@ -35,8 +35,8 @@ LAST_WAIT_S = 2.0
 class PlannedEndpoint(BundleChange):
     """An endpoint, and its difference from the stored version."""
 
-    raw: bytes  # the bundle
-    index: tuple[str, bytes] | None  # key and bytes of the schema index
+    raw: bytes = b""  # the bundle; empty if it was not compiled, because it has not changed
+    index: tuple[str, bytes] | None = None  # key and bytes of the schema index
     present: ObjectHead | None = None  # the stored version; ``None`` if there is none of this release's format
     before: bytes | None = None  # the stored bundle, if it is another one
     changes: EndpointChanges | None = None
@@ -98,14 +98,9 @@ def plan_publish(compiled: Sequence[Compiled], storage: PublishStorage) -> list[
     return [_compared(one, planned[one.bundle.endpoint], storage) for one in compiled]
 
 
-def find_leftovers(names: Sequence[str], storage: PublishStorage, *, with_etags: bool) -> Leftovers:
-    """Return the stored endpoints that are not among ``names``. ``with_etags``: they are to be withdrawn as they are.
-
-    Raises:
-        StorageError: the storage does not answer as it should.
-    """
-    others = {name: keys for name, keys in bundles_by_endpoint(storage.keys()).items() if name not in names}
-    return {name: etags_of(storage, keys) if with_etags else {} for name, keys in others.items()}
+def find_leftovers(names: Collection[str], etags: Mapping[str, str]) -> Leftovers:
+    """Return the stored endpoints that are not among ``names``. ``etags``: those of all stored objects."""
+    return {name: bundles for name, bundles in bundles_by_endpoint(etags).items() if name not in names}
 
 
 def _read_stored(one: Compiled, storage: PublishStorage) -> PlannedEndpoint:

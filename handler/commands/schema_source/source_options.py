@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from handler.bundle.upstream import OF_THE_CONNECTION
 from handler.commands.command_line import CommandRefused, UsageRefused
 from handler.compiler.config.values import is_http_url
 from handler.compiler.source.files import SDL_SUFFIXES
 from handler.text.invisible import escaped
+from handler.text.sentences import cut_text
 
 SCHEMA_FILE = "schema.graphql"
 HEADING = "# From {origin}\n# `stile pull` writes this file anew: definitions of your own belong in index.graphql.\n\n"
@@ -34,24 +36,8 @@ HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 VARIABLE = re.compile(r"\$(?:(?P<plain>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\}|(?P<dollar>\$))", re.ASCII)
 """``$NAME`` or ``${NAME}`` for an environment variable, ``$$`` for a dollar sign."""
 
-OF_THE_CONNECTION = frozenset(
-    {
-        "accept",
-        "accept-encoding",
-        "connection",
-        "content-encoding",
-        "content-length",
-        "content-type",
-        "expect",
-        "host",
-        "keep-alive",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
-)
-"""Headers that the request sets itself, or that belong to the connection."""
+OF_THE_REQUEST = {"accept", "accept-encoding", "content-encoding", "content-type", "expect", "keep-alive"}
+"""Headers that the request sets itself, beside those of the connection."""
 
 CREDENTIAL = re.compile(r"auth|cookie|credential|jwt|key|pass|secret|session|token", re.IGNORECASE)
 """Names of headers whose values are secret, whether or not they come from variables."""
@@ -72,7 +58,7 @@ class SourceRefused(CommandRefused):
 def one_line_quote(text: str) -> str:
     """Return the beginning of another's text on one line, in quotation marks."""
     line = " ".join(text.split())
-    return f'"{line}"' if len(line) <= MAX_QUOTED_CHARS else f'"{line[: MAX_QUOTED_CHARS - 1]}…"'
+    return f'"{cut_text(line, MAX_QUOTED_CHARS)}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +205,7 @@ def _header(text: str) -> RequestHeaders:
     name, colon, rest = text.partition(":")
     if not colon or not HEADER_NAME.fullmatch(name):
         raise argparse.ArgumentTypeError("expected 'Name: value'")
-    if name.lower() in OF_THE_CONNECTION or name.lower().startswith("proxy-"):
+    if name.lower() in OF_THE_CONNECTION | OF_THE_REQUEST or name.lower().startswith("proxy-"):
         raise argparse.ArgumentTypeError(f"{name} belongs to the connection: expected a header for the API")
     if not rest.strip():  # the rest of an unquoted header would be other words, which argparse quotes
         raise argparse.ArgumentTypeError(f"{name} has no value: quote the whole header, as -H 'Name: value'")

@@ -34,6 +34,7 @@ from graphql import (
 from handler.compiler.access.name_matching import spellings, stems_in
 from handler.compiler.checks.exposure import PLAIN_SCALAR
 from handler.text.invisible import escaped
+from handler.text.sentences import cut_text, is_secret
 
 MAX_TRIED = 4
 """Candidates of each kind that are written for a trial."""
@@ -69,66 +70,14 @@ VERBS = frozenset({"browse", "count", "fetch", "find", "get", "list", "lookup", 
 ABOUT_THE_CALLER = frozenset({"current", "me", "my", "self", "viewer", "whoami"})
 """Words of fields that answer about a signed-in user, and fail for all others."""
 
-SECRET = frozenset(
-    [
-        "apikey",
-        "auth",
-        "authentication",
-        "authorization",
-        "captcha",
-        "cookie",
-        "credential",
-        "credentials",
-        "csrf",
-        "cvv",
-        "hash",
-        "iban",
-        "jwt",
-        "login",
-        "logout",
-        "mfa",
-        "nonce",
-        "oauth",
-        "otp",
-        "passcode",
-        "passport",
-        "passwd",
-        "password",
-        "passwords",
-        "pin",
-        "private",
-        "register",
-        "saml",
-        "salary",
-        "salt",
-        "secret",
-        "secrets",
-        "session",
-        "sessions",
-        "signature",
-        "signin",
-        "signout",
-        "signup",
-        "ssn",
-        "sso",
-        "token",
-        "tokens",
-        "totp",
-    ]
-)
-"""Words of fields about sign-in, and of values that are not for everybody."""
+_SIGN_IN = """
+auth authentication captcha csrf hash iban jwt login logout mfa nonce oauth passport private register saml salary salt
+session sessions signature signin signout signup ssn sso totp
+"""
+SECRET = frozenset(_SIGN_IN.split())
+"""Words of fields about sign-in, and of values that are not for everybody, beside the names of secrets."""
 
-SECRET_PAIRS = frozenset(
-    {
-        ("access", "key"),
-        ("api", "key"),
-        ("api", "keys"),
-        ("credit", "card"),
-        ("log", "in"),
-        ("sign", "in"),
-        ("sign", "up"),
-    }
-)
+SECRET_PAIRS = frozenset({("api", "keys"), ("credit", "card"), ("log", "in"), ("sign", "in"), ("sign", "up")})
 
 Kind = Literal["list", "lookup", "other"]
 
@@ -258,8 +207,7 @@ def _meaning(argument: StarterArgument) -> str:
 def _one_line(text: str | None) -> str:
     """Return the first paragraph of a description on one line; empty string if there is none."""
     first = (text or "").strip().partition("\n\n")[0]
-    line = escaped(" ".join(first.split()))
-    return line if len(line) <= MAX_DESCRIPTION_CHARS else f"{line[: MAX_DESCRIPTION_CHARS - 1]}…"
+    return cut_text(escaped(" ".join(first.split())), MAX_DESCRIPTION_CHARS)
 
 
 def _string(text: str, *, block: bool = False) -> str:
@@ -446,4 +394,4 @@ def words_of(name: str) -> list[str]:
 def looks_secret(name: str) -> bool:
     """Return whether a name looks like a credential, a step of a sign-in or a personal secret."""
     words = words_of(name)
-    return not SECRET.isdisjoint(words) or any(pair in SECRET_PAIRS for pair in pairwise(words))
+    return is_secret(name) or not SECRET.isdisjoint(words) or not SECRET_PAIRS.isdisjoint(pairwise(words))

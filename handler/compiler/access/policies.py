@@ -29,6 +29,7 @@ from handler.errors.authoring import UnknownCoordinate
 from handler.graph.index import SchemaIndex
 from handler.policy.evaluation import HIDDEN, KNOWN, OPEN, OWN_TOKEN, Evaluation, Mask, union_of
 from handler.policy.predicates import Predicate
+from handler.strict_json import objects_in
 from handler.text.sentences import did_you_mean, some
 
 FALSE: Predicate = {"literal": False}
@@ -359,13 +360,7 @@ def own_mask(section: Section, conditions: ConditionTable, problems: Problems) -
 
 def asks_of_variables(predicate: Any) -> bool:
     """Return whether any part of a predicate asks for a variable."""
-    match predicate:
-        case dict():
-            return "variables" in predicate or any(map(asks_of_variables, predicate.values()))
-        case list():
-            return any(map(asks_of_variables, predicate))
-        case _:
-            return False
+    return any("variables" in each for each in objects_in(predicate))
 
 
 def tool_rule(name: str, options: AuthorOptions, conditions: ConditionTable, problems: Problems) -> Rule | None:

@@ -179,7 +179,7 @@ def _guarded_steps(
 ) -> Iterator[tuple[FieldNode, str, str]]:
     """Yield the fields at ``coordinates`` of objects that a variable does not name, with their paths."""
     guarded_types = {coordinate.partition(".")[0] for coordinate in coordinates}
-    fragments = fragments_of(operation.document)
+    fragments = fragments_of(operation.written)
     visited: set[tuple[str, bool]] = set()  # fragments, each with a named and with another object
 
     def below(

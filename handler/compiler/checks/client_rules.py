@@ -68,6 +68,8 @@ def missing_cursor(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     for each in endpoint.tools:
         tool, own = each.tool, each.tool.options.max_result_bytes
         if context and isinstance(tool, PrescribedTool) and (limit if own is None else own):
+            if "Cursor" not in tool.operation.text:  # it selects none
+                continue
             plan = plan_of_text(tool.operation.text, context.whole_view, settable=tool.operation.variables)
             for path in _without_cursors(plan, (), set(), continues=bool(tool.options.cursor)):
                 sentence = f'"{tool.name}" cannot shorten {path}: it selects endCursor, and not the cursors of edges'

@@ -10,15 +10,12 @@ from contextlib import suppress
 from importlib.util import resolve_name
 from pathlib import Path
 
-from graphql import OperationDefinitionNode
-
-from handler.bundle.tools import PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
-from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS, OF_GRAPHQL_TOOLS, comment_above, enum_text
-from handler.compiler.json_schemas.input_schema import Inputs
+from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS, OF_GRAPHQL_TOOLS, comment_above
 from handler.compiler.operations.read import TOOL_ARGUMENT
 from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Place
+from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.graphql import REQUEST
 from handler.text.sentences import did_you_mean, nearest, some
 
@@ -102,26 +99,19 @@ def template_variable(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 @check("unexplained-enum", remedy="Shorten them, or name the values in the tool's description.")
 def unexplained_enum(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """The descriptions of an enum's values are too long for a tool's schema."""
-    context = endpoint.api.context
-    tools_of: dict[str, list[tuple[str, OperationDefinitionNode]]] = {}
+    tools_of: dict[str, list[CompiledTool]] = {}
     sizes: dict[str, int] = {}
-    for each in endpoint.api.tools if context else ():
-        if context is None or each.operation is None or not isinstance(each.tool, PrescribedTool):
-            continue
-        inputs = Inputs(
-            each.operation, context.schema, context.guards, mask=each.tool.mask, left_out=context.types_of_files
-        )
-        for type_ in inputs.enums():
-            size = len(enum_text(inputs.values(type_)))
-            if size > MAX_ENUM_CHARS:
-                tools_of.setdefault(type_.name, []).append((each.tool.name, each.operation.node))
-                sizes[type_.name] = max(size, sizes.get(type_.name, 0))
+    for each in endpoint.api.tools:
+        for name, size in each.long_enums.items():
+            tools_of.setdefault(name, []).append(each)
+            sizes[name] = max(size, sizes.get(name, 0))
     for name, tools in tools_of.items():
         sentence = (
-            f'the descriptions of the values of "{name}" are left out of {some([tool for tool, _ in tools])}: '
+            f'the descriptions of the values of "{name}" are left out of {some([each.tool.name for each in tools])}: '
             f"they have {sizes[name]} characters, more than {MAX_ENUM_CHARS}"
         )
-        yield Finding(tools[0][1], sentence, (name,))
+        first = tools[0]
+        yield Finding(first.operation.node if first.operation else first.at, sentence, (name,))
 
 
 @check("old-import", remedy="Import from `stile`, as the message says.")

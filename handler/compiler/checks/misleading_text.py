@@ -6,6 +6,7 @@ around a description can end the description for a model.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -39,6 +40,12 @@ TURN = re.compile(
 TAG = re.compile(r"<(/?)([A-Za-z][\w:-]{0,40})(?:\s[^<>]{0,200})?>")
 
 
+_ESCAPE = re.compile(r"\\[^n\"]|\x7f")
+"""The form that each invisible character has in ASCII JSON, and some others have too."""
+
+_MARK = re.compile(r"<|\[/?INST", re.IGNORECASE)
+"""The beginning of each mark and tag."""
+
 Finder = Callable[[str], Iterable[tuple[int, str]]]
 """The doubtful pieces of a text: the place of each, counted from 0, and its name in a sentence."""
 
@@ -49,7 +56,7 @@ def invisible_text(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
     Report each file once, at the first of them.
     """
-    yield from _find(_invisible, "which is invisible, or reverses the text around it", endpoint)
+    yield from _find(_invisible, _ESCAPE, "which is invisible, or reverses the text around it", endpoint)
 
 
 @check("prompt-markup", remedy="Reword the text.")
@@ -58,12 +65,14 @@ def prompt_markup(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
     Report each file once, at the first such text.
     """
-    yield from _find(_markup, "which a model may take for the end of the text or for another speaker", endpoint)
+    yield from _find(_markup, _MARK, "which a model may take for the end of the text or for another speaker", endpoint)
 
 
-def _find(pieces_in: Finder, why: str, endpoint: CompiledEndpoint) -> Iterator[Finding]:
+def _find(pieces_in: Finder, marks: re.Pattern[str], why: str, endpoint: CompiledEndpoint) -> Iterator[Finding]:
     names_at: dict[str, dict[Place, tuple[str, list[str]]]] = {}  # by file
     for value, subject, at in _readable(endpoint):
+        if not marks.search(json.dumps(value, default=str)):  # in less time than each of its texts
+            continue
         for text in dict.fromkeys(_texts_in(value)):
             for offset, name in islice(pieces_in(text), MAX_PIECES):
                 place, of = _place_of(text, offset, endpoint.context.files) or (where(at), subject)
@@ -83,7 +92,8 @@ def _readable(endpoint: CompiledEndpoint) -> Iterator[tuple[Any, str, At]]:
     for tool in endpoint.tools:  # with texts of the API's schema
         # The entry of a prescribed tool has texts for other callers, and a catalog shows more of the input schema.
         unlisted = [tool.tool.entry, tool.tool.whole] if isinstance(tool.tool, PrescribedTool) else []
-        yield [*tool.entries, *unlisted], f'"{tool.tool.name}"', tool.at
+        different = {id(each): each for each in (*tool.entries, *unlisted)}
+        yield list(different.values()), f'"{tool.tool.name}"', tool.at
     for prompt in content.prompts:
         messages = [message.text for message in prompt.messages]
         texts = [prompt.entry, dict(prompt.completions), messages]

@@ -149,10 +149,15 @@ def _expires(entry: Section) -> int:
     if not text:
         return 0
     try:
-        moment = datetime.fromisoformat(text)
+        return expiry_in(text)
     except ValueError:
         entry.refuse("expires", "a date or a time in ISO 8601, such as 2030-01-31")
         return 0
+
+
+def expiry_in(text: str) -> int:
+    """Return the UNIX time of a date or time, in UTC if it names no zone. ``ValueError`` if it is not in ISO 8601."""
+    moment = datetime.fromisoformat(text)
     # 0 means never. The first second of 1970 becomes the next one, which has expired as well.
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()) or 1
 

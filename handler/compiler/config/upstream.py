@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from handler.bundle.identity import Identity
 from handler.bundle.model import MAX_ANSWER_S
 from handler.bundle.upstream import (
+    OF_THE_CONNECTION,
     SAMPLE,
     SIGNED_SERVICES,
     SLASHES_OF_A_HOST,
@@ -255,11 +256,9 @@ READERS: Mapping[str, Callable[[Section, str], UpstreamAuth]] = {
 _MODES = ", ".join(READERS)
 _REFERENCES = "secret:NAME, ssm:NAME or env:NAME"
 
-_FORBIDDEN = """
-authorization connection content-encoding content-length content-type cookie expect forwarded host keep-alive te trailer
-transfer-encoding upgrade x-api-key
-"""
-FORBIDDEN = frozenset(_FORBIDDEN.split())
+FORBIDDEN = OF_THE_CONNECTION | {
+    *("authorization", "content-encoding", "content-type", "cookie", "expect", "forwarded", "keep-alive", "x-api-key"),
+}
 """Headers that authors cannot use: credentials have their own setting, the rest belongs to the connection."""
 
 FORBIDDEN_PREFIXES = ("x-forwarded-", "x-amz-", "x-amzn-", "proxy-")

@@ -84,7 +84,7 @@ ATTRIBUTE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 def is_toolkit(text: str) -> bool:
     """Return whether a text is the name of a toolkit, as ``module:attribute``."""
     module, _, attribute = text.partition(":")
-    return bool(MODULE.fullmatch(module) and ATTRIBUTE.fullmatch(attribute))
+    return bool(re.fullmatch(MODULE, module) and ATTRIBUTE.fullmatch(attribute))
 
 
 SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):.")

@@ -132,7 +132,7 @@ def variable_descriptions(
 def _descriptions_of_inputs(operation: AuthorOperation, schema: GraphQLSchema) -> dict[str, str]:
     """Return variable -> description of the first described argument or input field that takes its value."""
     texts: dict[str, str] = {}
-    for node, types in typed_nodes(operation.document, schema):
+    for node, types in typed_nodes(operation.document, schema) if operation.node.variable_definitions else ():
         text: str | None = None
         match node:
             case ArgumentNode():

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from graphql import (
@@ -119,20 +120,27 @@ class Inputs:
                 if not hidden(f"{type_.name}.{member}")
                 and (is_enum or get_named_type(members[member].type).name not in left_out)
             )
-        # Variables in places where GraphQL rejects null, also nullable ones that have a default.
-        # Source: GraphQL specification, section 5.8.5 (All Variable Usages Are Allowed).
-        non_null_places = {
-            node.name.value
-            for node, types in typed_nodes(operation.document, schema)
-            if isinstance(node, VariableNode) and isinstance(types.get_input_type(), GraphQLNonNull)
-        }
-        self.never_null = non_null_places - operation.optional_conditions
+        self._operation, self._schema = operation, schema
         self.bound = operation.bound
         self.filled_by_model: list[VariableDefinitionNode] = []
         for node in operation.filled_by_model:
             type_name = get_named_type(self.types[node.variable.name.value]).name
             if not hidden(type_name) and type_name not in left_out:
                 self.filled_by_model.append(node)
+
+    @cached_property
+    def never_null(self) -> frozenset[str]:
+        """The variables in places where GraphQL rejects null, also nullable ones that have a default.
+
+        Source: GraphQL specification, section 5.8.5 (All Variable Usages Are Allowed).
+        """
+        nodes = typed_nodes(self._operation.document, self._schema) if self.types else ()
+        non_null_places = frozenset(
+            node.name.value
+            for node, types in nodes
+            if isinstance(node, VariableNode) and isinstance(types.get_input_type(), GraphQLNonNull)
+        )
+        return non_null_places - self._operation.optional_conditions
 
     @property
     def defined(self) -> list[Any]:

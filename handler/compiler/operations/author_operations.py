@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from graphql import DocumentNode, OperationDefinitionNode, Source, VariableDefinitionNode
 
@@ -45,12 +45,22 @@ class AuthorOperation:
     name: str  # empty if anonymous
     kind: str  # query | mutation
     node: OperationDefinitionNode  # as written, without the variables that are not sent
-    document: DocumentNode  # with its fragments, without descriptions and Stile's directives; empty: invalid
-    text: str  # as sent: the file's own text if unchanged and its only operation, else printed
+    parsed: Callable[[], DocumentNode] = field(compare=False)  # the text, parsed at its first use
+    text: str  # as sent: the file's own text if unchanged and its only operation, else printed; empty: invalid
+    asks: str  # its field that reveals hidden coordinates; empty if it has none
     optional_conditions: frozenset[str]  # variables whose null is sent as absent
     persisted: bool
     tool: McpTool | None
     descriptions: Mapping[str, str]  # variable -> its description
+    written: DocumentNode = field(
+        default_factory=DocumentNode, compare=False
+    )  # with all places, and fragments of other texts
+    key: str = ""  # of the results that are made of this document
+
+    @property
+    def document(self) -> DocumentNode:
+        """The operation as sent, with its fragments. It has no places."""
+        return self.parsed()
 
     @property
     def callable(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from graphql import (
     DirectiveNode,
@@ -27,11 +28,10 @@ from handler.compiler.operations.author_operations import (
     Operations,
     OperationText,
 )
+from handler.compiler.operations.kept_operations import DeprecatedUse, KeptOperations, SentDocument, SentOperation
 from handler.compiler.operations.sources import operation_texts
-from handler.compiler.operations.used_coordinates import asked_of_the_schema
 from handler.compiler.operations.validation import (
     Refuse,
-    SentOperation,
     validate_document,
     warn_of_deprecations,
 )
@@ -39,6 +39,7 @@ from handler.compiler.problems import Problems, node_location, place_text
 from handler.compiler.schema.directives import ON_OPERATIONS, nodes_in, read_arguments
 from handler.compiler.schema.schema import AuthorSchema, has_no_definition
 from handler.compiler.schema.tool_options import NO_OPTIONS, read_author_options
+from handler.compiler.source.files import EndpointFiles
 from handler.graph.documents.operation import fragments_of
 
 TOOL_ARGUMENT = "mcpToolArg"
@@ -46,9 +47,7 @@ TOOL_ARGUMENT = "mcpToolArg"
 ADOPTED = McpTool(name=None, description=None, options=NO_OPTIONS)
 """The tool of an operation without ``@mcpTool``: its name and description are the operation's."""
 
-NOT_SENT = SentOperation(
-    document=DocumentNode(), text="", optional_conditions=frozenset[str](), unsent=frozenset[str]()
-)
+NOT_SENT = SentOperation(text="", asks="", optional_conditions=(), unsent=())
 """An operation of a document with errors."""
 
 NO_OPERATION = "it has no operation"
@@ -56,7 +55,9 @@ NO_OPERATION = "it has no operation"
 Fragments = Mapping[str, FragmentDefinitionNode]
 
 
-def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Refuse = lambda _: False) -> Operations:
+def read_operations(
+    context: CompileContext, author: AuthorSchema, *, kept: KeptOperations, refuse: Refuse = lambda _: False
+) -> Operations:
     """Read every operation of all sources. If the schema is ``None``, only errors that need no schema are reported."""
     problems = context.problems
     reader = _OperationReader(context, author)
@@ -66,14 +67,16 @@ def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Re
     parsed |= dict(zip(sharing, complete_documents(list(sharing.values()), problems), strict=True))
     operations: list[AuthorOperation] = []
     documents: list[AuthorDocument] = []
-    deprecated: list[GraphQLError] = []
+    deprecated: list[DeprecatedUse] = []
     for text, document in parsed.items():
         if document is None or not document.definitions:  # all of its fragments are for other files
             continue
-        sent_by_name, errors = validate_document(document, context, author, refuse=refuse, file=text.file)
-        deprecated += errors
+        key = kept.key_of("document", text.file, text.id, _definitions(document, context.files))
+        validate = partial(validate_document, document, context, author, refuse=refuse, file=text.file)
+        sent = kept.use_or_make(key, SentDocument, validate)
+        deprecated += sent.deprecated
         nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-        own = list(reader.operations(nodes, text, sent_by_name))
+        own = [replace(each, written=document, key=key) for each in reader.operations(nodes, text, sent.operations)]
         operations += [operation for operation in own if operation.name]
         if text.persisted:
             names = tuple(node.name.value for node in nodes if node.name)
@@ -82,11 +85,17 @@ def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Re
     warn_of_deprecations(deprecated, problems)
     unique = _uniquely_named(operations, problems)
     return Operations(
-        valid=tuple(operation for operation in unique if operation.document.definitions),
+        valid=tuple(operation for operation in unique if operation.text),
         documents=tuple(documents),
-        refused=frozenset(operation.name for operation in unique if not operation.document.definitions),
+        refused=frozenset(operation.name for operation in unique if not operation.text),
         complete=all(parsed.values()),
     )
+
+
+def _definitions(document: DocumentNode, files: EndpointFiles) -> list[tuple[str, str, int]]:
+    """Return the places of the definitions of a document: file, its SHA-256, and offset."""
+    locations = [node.loc for node in document.definitions if node.loc]
+    return [(each.source.name, files.sha256(each.source.name), each.start) for each in locations]
 
 
 def _parse(text: OperationText, problems: Problems) -> DocumentNode | None:
@@ -167,15 +176,16 @@ class _OperationReader:
             name=node.name.value if node.name else "",
             kind=node.operation.value,
             node=replace(node, variable_definitions=remaining),
-            document=operation.document,
+            parsed=cache(partial(parse, operation.text, no_location=True)),
             text=operation.text,
-            optional_conditions=operation.optional_conditions,
+            asks=operation.asks,
+            optional_conditions=frozenset(operation.optional_conditions),
             persisted=persisted,
-            tool=_mcp_tool(node, problems) if _has_mcp_tool(node) else self._adopt(node, operation.document),
+            tool=_mcp_tool(node, problems) if _has_mcp_tool(node) else self._adopt(node, operation.asks),
             descriptions={name: text for name, text in texts.items() if text.strip() and name not in operation.unsent},
         )
 
-    def _adopt(self, node: OperationDefinitionNode, document: DocumentNode) -> McpTool | None:
+    def _adopt(self, node: OperationDefinitionNode, asks: str) -> McpTool | None:
         """Return the tool of a named query or mutation without ``@mcpTool``; ``None`` if it does not become one."""
         if not self.context.config.adopted or node.name is None or node.operation is OperationType.SUBSCRIPTION:
             return None
@@ -186,8 +196,8 @@ class _OperationReader:
             remedy = "expected @mcpTool on it, or tools: {operations: queries_and_mutations}"
             self._leaves_out(node, f'"{name}" is a {kind}, so it is not a tool: {remedy}')
             return None
-        if field := asked_of_the_schema(document):
-            self._leaves_out(node, f'"{name}" asks the API for {field}, so it is not a tool')
+        if asks:
+            self._leaves_out(node, f'"{name}" asks the API for {asks}, so it is not a tool')
             return None
         return ADOPTED
 

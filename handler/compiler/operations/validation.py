@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from graphql import (
@@ -34,11 +34,13 @@ from graphql import (
 
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.operations.author_operations import is_bound
-from handler.compiler.problems import Place, Problems
+from handler.compiler.operations.kept_operations import DeprecatedUse, SentDocument, SentOperation
+from handler.compiler.operations.used_coordinates import asked_of_the_schema
+from handler.compiler.problems import Place, Problems, where
 from handler.compiler.schema.directives import BELONGS, FOR_PARTS, ON_OPERATIONS, nodes_in
 from handler.compiler.schema.schema import AuthorSchema
 from handler.compiler.schema.schema_building import coded, rule_code, sentence_of
-from handler.graph.documents.operation import bare
+from handler.graph.documents.operation import INTROSPECTION, bare
 from handler.text.sentences import some
 
 NAME_RULES = (LoneAnonymousOperationRule, UniqueOperationNamesRule)
@@ -60,39 +62,29 @@ FOR_CLIENTS = ("connection", "nonreactive", "unmask")
 
 CONDITIONS = frozenset({"skip", "include"})
 
+NOTHING = SentDocument(operations={})
+"""A document with an error."""
+
 Refuse = Callable[[DocumentNode], bool]
 """Report the parts of a valid document that clients of the API do not have; true if there are any."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SentOperation:
-    """One operation as the API gets it."""
-
-    document: DocumentNode
-    text: str
-    optional_conditions: frozenset[str]  # nullable variables of @skip and @include
-    unsent: frozenset[str]  # variables that callers do not give: nothing sent needs them
-
-
 def validate_document(
     document: DocumentNode, context: CompileContext, author: AuthorSchema, *, refuse: Refuse, file: str
-) -> tuple[Mapping[str, SentOperation], Sequence[GraphQLError]]:
-    """Report the mistakes in a document. Return its operations, by name, and its uses of deprecated coordinates.
-
-    Both are empty if the document has an error. Without a schema, only errors that need none are reported.
-    """
+) -> SentDocument:
+    """Report the mistakes in a document, and return its operations. Without a schema, errors that need one are not."""
     problems, schema = context.problems, author.schema
     foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
     for node in foreign:
         sentence = "this is a type definition: expected operations and fragments"
         problems.add(node, sentence, code="misplaced-definition")
     if schema is None:
-        return {}, ()
+        return NOTHING
     try:
         sendable, operations, unused = normalize(document, schema, problems, known=not context.takes_any_document)
     except RecursionError:  # fragments nested too deeply
         problems.add(Place(file), TOO_MUCH, code="too-complex")
-        return {}, ()
+        return NOTHING
     deprecated: list[GraphQLError] = []
 
     class Gathering(NoDeprecatedCustomRule):
@@ -103,9 +95,11 @@ def validate_document(
     for error in mistakes:
         _report(error, author, schema, problems, file=file)
     if mistakes or refuse(sendable) or foreign:
-        return {}, ()
+        return NOTHING
     _warn_of_unused(unused, document, problems)
-    return operations, deprecated
+    places = [(error.message, where(error)) for error in deprecated]
+    uses = (DeprecatedUse(message=each, file=at.file, line=at.line, column=at.column) for each, at in places)
+    return SentDocument(operations=operations, deprecated=tuple(uses))
 
 
 def _report(error: GraphQLError, author: AuthorSchema, schema: GraphQLSchema, problems: Problems, *, file: str) -> None:
@@ -157,14 +151,16 @@ def normalize(
                 problems.warn(node, sentence, code="unsent-directive", about=[f"@{name}"])
             if name in FOR_PARTS or (name in FOR_CLIENTS and not schema.get_directive(name)):
                 left_out[id(node)] = REMOVE
-    stripped = visit(own, _Replacing(left_out))
-    before, after = separate_operations(own), separate_operations(stripped)
+    stripped = visit(own, _Replacing(left_out)) if left_out else own
+    after = separate_operations(stripped)
+    before = separate_operations(own) if left_out else after
     optional: dict[str, set[str]] = {operation: set() for operation in after}
     unsent: dict[str, set[str]] = {operation: set() for operation in after}
     unused: list[Unused] = []
     replacements: dict[int, Any] = {}  # by the identity of a variable's definition
     for operation, alone in after.items():
-        uses, uses_left = _uses(before[operation]), _uses(alone)
+        uses_left = _uses(alone)
+        uses = _uses(before[operation]) if left_out else uses_left
         for node in (each for each in nodes_in(alone) if isinstance(each, VariableDefinitionNode)):
             name = node.variable.name.value
             if name not in uses:
@@ -188,21 +184,32 @@ def normalize(
                 problems.warn(node, sentence, code="nullable-condition", about=[f"${name}"])
                 replacements[id(node)] = replace(node, default_value=BooleanValueNode(value=False))
                 optional[operation].add(name)
-    changed = visit(stripped, _Replacing(replacements))
-    separate = separate_operations(changed)
+    changed = visit(stripped, _Replacing(replacements)) if replacements else stripped
+    separate = separate_operations(changed) if replacements else after
     # A lone, unchanged operation is sent as its file's text, so that its digest is the file's.
-    is_whole = len(separate) == 1 and print_ast(changed) == print_ast(executable)
+    is_whole = len(separate) == 1 and not (left_out or replacements or _has_own(executable))
     text = document.loc.source.body if document.loc and is_whole else ""
+    texts = {name: text or print_ast(alone) for name, alone in separate.items()}
     operations = {
         name: SentOperation(
-            document=alone,
-            text=text or print_ast(alone),
-            optional_conditions=frozenset(optional[name]),
-            unsent=frozenset(unsent[name]),
+            text=texts[name],
+            asks=asked_of_the_schema(alone) if any(each in texts[name] for each in INTROSPECTION) else "",
+            optional_conditions=tuple(sorted(optional[name])),
+            unsent=tuple(sorted(unsent[name])),
         )
         for name, alone in separate.items()
     }
     return changed, operations, unused
+
+
+def _has_own(document: DocumentNode) -> bool:
+    """Return whether a document has descriptions or directives that ``bare`` removes."""
+    definitions: list[Any] = list(document.definitions)
+    variables = (each for node in definitions for each in getattr(node, "variable_definitions", None) or ())
+    return any(
+        node.description or any(each.name.value in ON_OPERATIONS for each in node.directives or ())
+        for node in (*definitions, *variables)
+    )
 
 
 def _uses(document: DocumentNode) -> dict[str, list[str]]:
@@ -258,11 +265,11 @@ def _warn_of_unused(unused: Iterable[Unused], document: DocumentNode, problems: 
             problems.warn(variable, warning, code="unused-variable", about=[operation])
 
 
-def warn_of_deprecations(errors: Iterable[GraphQLError], problems: Problems) -> None:
+def warn_of_deprecations(found: Iterable[DeprecatedUse], problems: Problems) -> None:
     """Warn of each deprecated coordinate once, at its first use, most used first."""
-    uses: dict[str, list[GraphQLError]] = {}
-    for error in errors:
-        uses.setdefault(error.message, []).append(error)
+    uses: dict[str, list[Place]] = {}
+    for each in found:
+        uses.setdefault(each.message, []).append(Place(each.file, each.line, each.column))
     often = sorted(uses.items(), key=lambda each: -len(each[1]))
     for message, same in often[:MAX_DEPRECATIONS]:
         more = f" ({len(same)} uses)" if len(same) > 1 else ""

@@ -19,9 +19,11 @@ from graphql import (
     SchemaDefinitionNode,
     SchemaExtensionNode,
     Source,
+    Token,
     TokenKind,
     parse,
 )
+from graphql.language.block_string import dedent_block_string_lines
 from graphql.language.parser import Parser
 
 from handler.compiler.problems import Place, Problems, node_location
@@ -40,6 +42,7 @@ from handler.compiler.schema.schema_cache import LEAST_BYTES, HeldSchema, Schema
 from handler.compiler.schema.vendor_directives import (
     coordinates_of,
     declared_costs,
+    forget_places,
     inaccessible,
     missing_definitions,
     types_named,
@@ -112,6 +115,7 @@ def read_schema(
         key=key,
     )
     problems.take(own)
+    forget_places(definitions)
     if cache and digests and schema and not own.errors:
         cache.keep_schema(entry, HeldSchema(author=author, warnings=own.warnings, digests=digests), stepzen=stepzen)
     return author
@@ -205,6 +209,8 @@ def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[
     is in a scope unless a file outside the scope names the type.
     """
     hidden = dict.fromkeys(inaccessible(reader.definitions), "@inaccessible")
+    if not reader.scopes:
+        return hidden
     defined = {name for node in reader.definitions for name in coordinates_of(node)}
     fields = {f"{type_.name}.{name}": type_.name for type_, name, _ in schema_fields(schema)}
     undefined = {coordinate: name for coordinate, name in fields.items() if coordinate not in defined}
@@ -239,7 +245,7 @@ def parse_sdl(source: Source) -> DocumentNode:
         GraphQLError: the file has a syntax error.
     """
     try:
-        return _SdlParser(source).parse_document()
+        return _SdlParser(source, lexer=SdlLexer(source)).parse_document()
     except RecursionError:
         return parse(source)  # raises a syntax error instead
 
@@ -250,6 +256,26 @@ def has_no_definition(source: Source) -> bool:
         return Lexer(source).advance().kind is TokenKind.EOF
     except GraphQLSyntaxError:
         return False
+
+
+class SdlLexer(Lexer):
+    """graphql-core's lexer, with a short way to usual descriptions."""
+
+    def advance(self) -> Token:
+        last, token = self.token, super().advance()
+        last.next = token.prev = None  # links are cycles, so tokens would stay in memory
+        return token
+
+    def read_block_string(self, start: int) -> Token:
+        begin, end = start + 3, self.source.body.find('"""', start + 3)
+        text = self.source.body[begin:end]
+        if end < 0 or not text.isascii() or "\\" in text or "\r" in text:
+            return super().read_block_string(start)
+        lines = text.split("\n")
+        token = self.create_token(TokenKind.BLOCK_STRING, start, end + 3, "\n".join(dedent_block_string_lines(lines)))
+        if len(lines) > 1:
+            self.line, self.line_start = self.line + len(lines) - 1, end - len(lines[-1])
+        return token
 
 
 class _SdlParser(Parser):

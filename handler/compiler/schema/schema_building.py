@@ -37,6 +37,7 @@ from graphql import (
     specified_scalar_types,
     validate_schema,
 )
+from graphql.language.visitor import EnterLeaveVisitor
 from graphql.validation import KnownDirectivesRule, KnownTypeNamesRule, PossibleTypeExtensionsRule
 from graphql.validation.specified_rules import specified_sdl_rules
 from graphql.validation.validate import validate_sdl
@@ -109,7 +110,8 @@ def _valid_schema(document: DocumentNode, problems: Problems, *, entry: Place) -
     for fault in faults:
         # Published schemas of large APIs break the newest rules, but their operations work.
         problems.warn(author_place(fault, otherwise=entry), fault.message, code="schema-fault")
-    return built_of(document) if faults else schema
+    faults.clear()  # graphql-core holds this list, and would validate no operation against a schema with faults
+    return schema
 
 
 def built_of(document: DocumentNode) -> GraphQLSchema:
@@ -245,6 +247,8 @@ OTHER = "invalid-graphql"
 
 _KEY = "code"
 
+NO_VISIT = EnterLeaveVisitor(None, None)
+
 
 def coded(rules: Iterable[Any]) -> tuple[type[Any], ...]:
     """Wrap rules of graphql-core so that their errors carry a code."""
@@ -273,12 +277,16 @@ def with_code(error: GraphQLError, code: str) -> GraphQLError:
 
 @cache
 def _coded(rule: type[ASTValidationRule]) -> type[ASTValidationRule]:
-    code = CODE_OF_RULE.get(rule.__name__, OTHER)
+    code, methods = CODE_OF_RULE.get(rule.__name__, OTHER), frozenset(dir(rule))
 
     class Coded(rule):  # type: ignore[misc, valid-type]
         def __init__(self, context: Any) -> None:
             own = copy(context)  # some rules report to the context directly
             own.report_error = lambda error: context.report_error(with_code(error, code))
             super().__init__(own)
+
+        def get_enter_leave_for_kind(self, kind: str) -> EnterLeaveVisitor:
+            visits = not methods.isdisjoint(("enter", "leave", f"enter_{kind}", f"leave_{kind}"))
+            return super().get_enter_leave_for_kind(kind) if visits else NO_VISIT
 
     return Coded

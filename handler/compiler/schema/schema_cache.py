@@ -2,8 +2,8 @@
 
 Parsing and validating take most of the time of a large schema, and between two saves of an author it rarely changes. A
 cache lives in memory, for `stile dev`, or in a folder too, for one `stile check` after another. Memory holds read
-schemas. The folder holds bytes: schema indexes, and the warnings of validations without errors, as JSON.
-`stile publish` always compiles without it.
+schemas. The folder holds bytes: schema indexes, and the warnings of validations without errors, as JSON. Both hold the
+results of compiling operations: see ``operations/kept_operations.py``.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ class SchemaCache:
         self._seal = seal
         self._schemas: Lru[str, HeldSchema] = Lru(most=MOST_HELD)
         self._values: Lru[str, bytes] = Lru(most=2 * MOST_HELD)
+        self.results: Lru[str, dict[str, tuple[bytes, Any]]] = Lru(most=MOST_HELD)  # of ``KeptOperations``
 
     def find_schema(self, files: EndpointFiles, entry: str, *, stepzen: bool) -> HeldSchema | None:
         """Return the schema that begins in the file ``entry``; ``None`` if memory does not hold it.
@@ -129,10 +130,11 @@ def key_of(kind: str, *parts: Any) -> str:
 
 @cache
 def _made_by() -> list[Any]:
-    """Name the code that makes the entries: versions, and the compiler's files, which a working copy changes."""
+    """Name the code that makes the entries: versions, files, which a working copy changes, and other packages."""
     package = Path(handler.__file__).parent
-    files = [*sorted((package / "compiler").rglob("*.py")), *sorted((package / "graph").glob("*.py"))]
+    files = sorted(each for each in package.rglob("*.*") if each.suffix != ".pyc")
     statuses = ((each.relative_to(package).as_posix(), each.stat()) for each in files)
     facts = [(name, status.st_size, status.st_mtime_ns) for name, status in statuses]
     digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
-    return [handler.__version__, graphql.version, sys.version, digest]
+    others = Path(graphql.__file__).parents[1].stat().st_mtime_ns  # an upgrade of any package renames files there
+    return [handler.__version__, graphql.version, sys.version, digest, others]

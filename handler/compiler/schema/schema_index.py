@@ -16,11 +16,11 @@ from graphql import (
     GraphQLObjectType,
     GraphQLSchema,
     GraphQLUnionType,
-    StringValueNode,
     is_introspection_type,
     print_ast,
 )
-from graphql.language.block_string import is_printable_as_block_string
+from graphql.language.block_string import is_printable_as_block_string, print_block_string
+from graphql.language.print_string import print_string
 
 from handler.compiler.schema.directives import executable_directives, locations
 from handler.graph.index import texts_in
@@ -84,7 +84,7 @@ def _type(type_: GraphQLNamedType, costs: Mapping[str, JSONObject]) -> JSONObjec
             return {**texts, "kind": "union", "members": [member.name for member in type_.types]}
         case _:
             url = getattr(type_, "specified_by_url", None)
-            specified = "" if url is None else f" @specifiedBy(url: {_literal(url)})"
+            specified = "" if url is None else f" @specifiedBy(url: {print_string(url)})"
             return {**_texts(type_.description, specified), "kind": "scalar"}
 
 
@@ -109,17 +109,15 @@ def _texts(description: str | None, directives: str = "") -> JSONObject:
 
 def _description(text: str | None) -> str:
     """Print a description as SDL, not indented; empty string if there is none."""
-    return print_ast(StringValueNode(value=text, block=is_printable_as_block_string(text))) if text else ""
+    if not text:
+        return ""
+    return print_block_string(text) if is_printable_as_block_string(text) else print_string(text)
 
 
 def _deprecated(reason: str | None) -> str:
     if reason is None:
         return ""
-    return " @deprecated" if reason == DEFAULT_DEPRECATION_REASON else f" @deprecated(reason: {_literal(reason)})"
-
-
-def _literal(text: str) -> str:
-    return print_ast(StringValueNode(value=text))
+    return " @deprecated" if reason == DEFAULT_DEPRECATION_REASON else f" @deprecated(reason: {print_string(reason)})"
 
 
 def with_words(content: JSONObject, synonyms: Mapping[str, Sequence[str]]) -> JSONObject:

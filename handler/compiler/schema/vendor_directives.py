@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import is_not
 from typing import Any
 
 from graphql import (
@@ -22,7 +23,6 @@ from graphql import (
     GraphQLSchema,
     InputValueDefinitionNode,
     ListTypeNode,
-    Node,
     NonNullTypeNode,
     SchemaDefinitionNode,
     SchemaExtensionNode,
@@ -87,11 +87,11 @@ def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -
     """Remove other systems' directives, and Stile's, which are already read; report misplaced ones of Stile."""
     # Projects define known directives for editors, maybe without the types of their arguments.
     own = [node for node in definitions if not (isinstance(node, DirectiveDefinitionNode) and _is_known(node))]
-    parts = list(_all_below(own))
+    parts = [node for node in _all_below(own) if node.directives]
     _warn_of_unsupported(parts, problems)
     for node in parts:
         allowed = ON_SCHEMA if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode) else ()
-        for directive in node.directives or ():
+        for directive in node.directives:
             name = directive.name.value
             if name in BELONGS and name not in allowed:
                 sentence = f"@{name} is not allowed here: expected it on {BELONGS[name]}"
@@ -107,17 +107,17 @@ def inaccessible(definitions: Iterable[DefinitionNode]) -> tuple[str, ...]:
     nodes = list(definitions)
     schemas = (node for node in nodes if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode))
     names = USUAL.union(*(_imported(each) for node in schemas for each in node.directives or ()))
-    parts: Iterator[tuple[str, Any]] = (part for node in nodes for part in coordinates_of(node).items())
-    hidden = (place for place, part in parts if any(each.name.value in names for each in part.directives or ()))
+    parts = (part for node in nodes for part in coordinates_of(node).items() if part[1].directives)
+    hidden = (place for place, part in parts if any(each.name.value in names for each in part.directives))
     return tuple(dict.fromkeys(hidden))
 
 
-def coordinates_of(node: Any) -> dict[str, Node]:
+def coordinates_of(node: Any) -> dict[str, Any]:
     """Return coordinate -> node for a type and its parts; empty for other definitions."""
     if not isinstance(node, TypeDefinitionNode | TypeExtensionNode):
         return {}
     type_name = node.name.value
-    nodes: dict[str, Node] = {type_name: node}
+    nodes: dict[str, Any] = {type_name: node}
     for member in (*(getattr(node, "fields", None) or ()), *(getattr(node, "values", None) or ())):
         own = f"{type_name}.{member.name.value}"
         nodes[own] = member
@@ -171,19 +171,30 @@ def is_foreign(node: Any) -> bool:
 
 def without_directives(node: Any, unwanted: Callable[[Any], bool]) -> Any:
     """Remove directives from a node and its parts, down to arguments. An unchanged node stays the same object."""
-    directives = node.directives or ()
-    remaining = tuple(one for one in directives if not unwanted(one))
-    changes: dict[str, Any] = {"directives": remaining} if len(remaining) < len(directives) else {}
+    changes: dict[str, Any] = {}
+    if any(map(unwanted, node.directives or ())):
+        changes["directives"] = tuple(one for one in node.directives if not unwanted(one))
     for part in MAY_CARRY_DIRECTIVES:
-        before = getattr(node, part, None) or ()
-        after = tuple(without_directives(each, unwanted) for each in before)
-        if any(old is not new for old, new in zip(before, after, strict=True)):
-            changes[part] = after
+        if before := getattr(node, part, None):
+            after = tuple([without_directives(each, unwanted) for each in before])
+            if any(map(is_not, before, after)):
+                changes[part] = after
     return replace(node, **changes) if changes else node
 
 
+def forget_places(definitions: Iterable[DefinitionNode]) -> None:
+    """Remove the places of types and their members, which take two thirds of the memory of a syntax tree."""
+    types = (node for node in definitions if isinstance(node, TypeDefinitionNode | TypeExtensionNode))
+    for node in _all_below(types):
+        parts = [node, node.name, getattr(node, "description", None)]
+        for part in parts:
+            if part:
+                object.__setattr__(part, "loc", None)
+                parts.append(getattr(part, "type", None) or getattr(part, "name", None))
+
+
 def _warn_of_unsupported(parts: Sequence[Any], problems: Problems) -> None:
-    marked = [(node, {one.name.value for one in node.directives or ()} & STEPZEN) for node in parts]
+    marked = [(node, {one.name.value for one in node.directives} & STEPZEN) for node in parts]
     nodes = [node for node, names in marked if names]
     if nodes:
         counts = Counter(name for _, names in marked for name in names)
@@ -199,7 +210,8 @@ def _all_below(nodes: Iterable[Any]) -> Iterator[Any]:
     for node in nodes:
         yield node
         for part in MAY_CARRY_DIRECTIVES:
-            yield from _all_below(getattr(node, part, None) or ())
+            if below := getattr(node, part, None):
+                yield from _all_below(below)
 
 
 NAME = "inaccessible"
@@ -231,7 +243,7 @@ def declared_costs(definitions: Iterable[DefinitionNode], problems: Problems) ->
     costs: dict[str, JSONObject] = {}
     for node in definitions:
         for coordinate, part in coordinates_of(node).items():
-            for directive in getattr(part, "directives", None) or ():
+            for directive in part.directives or ():
                 name, arguments = directive.name.value, directive.arguments or ()
                 values = {argument.name.value: value_from_ast_untyped(argument.value) for argument in arguments}
                 if name in COST and "weight" in values:

@@ -62,6 +62,8 @@ class CompiledTool:
     own_guards: Mapping[str, Mask] = field(default_factory=dict)  # of its patterns alone, without consequences
     rule: Rule | None = None  # its condition
     listed: JSONObject | None = None  # the entry for unrestricted callers, if the server makes one for each caller
+    key: str = ""  # of what is kept of it
+    long_enums: Mapping[str, int] = field(default_factory=dict)  # enum whose values it does not explain -> characters
     view: str = ""  # name of the page that hosts show the results with
     shortened_from: Mapping[str, int] = field(default_factory=dict)  # schema of its entry -> its bytes if it were whole
 

@@ -37,7 +37,7 @@ from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.defaults import default_of
 from handler.compiler.json_schemas.input_schema import Inputs, bound_schema, enforced_schema
 from handler.compiler.operations.author_operations import AuthorOperation, Operations
-from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
+from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.tools.variables import coordinates_bound, read_bindings
 from handler.graph.sdl import print_view
 from handler.graph.view import build_view
@@ -84,8 +84,10 @@ def graphql_endpoint(
         instead: list[str] = []  # the tools that stand for their operations
         anonymous = [document.anonymous] if document.anonymous else []
         for operation in (*(by_name[name] for name in document.operations if name in by_name), *anonymous):
-            if field := asked_of_the_schema(operation.document):
-                sentence = f"it asks for {field}, so it is not kept as a persisted document: send it as a query"
+            if operation.asks:
+                sentence = (
+                    f"it asks for {operation.asks}, so it is not kept as a persisted document: send it as a query"
+                )
                 context.problems.warn(operation.node, sentence, code="unkept-document", about=[operation.name])
             elif operation.name in tool_of:
                 instead.append(tool_of[operation.name])

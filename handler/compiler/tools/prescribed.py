@@ -21,25 +21,35 @@ from graphql import (
 
 from handler.answers.plan import write_plan
 from handler.bundle.tools import MAX_CONSENT_CHARS, PrescribedTool
+from handler.cold.records import replaced
 from handler.compiler.access.policies import tool_rule
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.defaults import fits, json_of
 from handler.compiler.json_schemas.descriptions import (
+    MAX_ENUM_CHARS,
+    enum_text,
     fill_template,
     operation_description,
     variable_descriptions,
 )
-from handler.compiler.json_schemas.input_schema import Inputs, advertised_schema, bound_schema, enforced_schema
+from handler.compiler.json_schemas.input_schema import (
+    Inputs,
+    SharedDefinitions,
+    advertised_schema,
+    bound_schema,
+    enforced_schema,
+)
 from handler.compiler.json_schemas.output_schema import output_schema
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
-from handler.compiler.operations.used_coordinates import asked_of_the_schema, coordinates_used
-from handler.compiler.problems import Problems
+from handler.compiler.operations.kept_operations import KeptTool
+from handler.compiler.operations.used_coordinates import coordinates_used
+from handler.compiler.problems import Problems, where
 from handler.compiler.schema.directives import ToolDirective, argument_items, value_of_argument
 from handler.compiler.schema.tool_options import RESULT, AuthorOptions
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.compiler.tools.persisted import sent
 from handler.compiler.tools.variables import coordinates_bound, judge_files, read_bindings
-from handler.graph.documents.answer_plan import plan_of_text
+from handler.graph.documents.answer_plan import plan_of_document
 from handler.graph.tool_entry import default_annotations
 from handler.json_schema.shortening import schema_bytes
 from handler.policy.evaluation import OPEN, Mask, union_of
@@ -88,12 +98,40 @@ def _operation_tool(
     context: ApiContext, operation: AuthorOperation, declaration: ToolDeclaration, *, flat: bool
 ) -> CompiledTool:
     """Compile an operation that is declared as a tool. ``flat``: the variables are the tool's arguments."""
+    rule = tool_rule(declaration.name, declaration.options, context.conditions, context.problems)
+    own_mask, at = rule.mask if rule else OPEN, where(declaration.at)
+    place = at.file, at.line, at.column
+    key = context.kept.key_of("tool", operation.key, operation.name, flat, place, sorted(own_mask))
+    make = partial(_made_tool, context, operation, declaration, flat=flat, own_mask=own_mask)
+    made = context.kept.use_or_make(key, KeptTool, make, restore=partial(_restored, context.definitions))
+    return CompiledTool(
+        at=declaration.at,
+        tool=made.tool,
+        uses=made.uses,
+        runs=f"{operation.kind} {operation.name}",
+        types=made.types,
+        reads=operation.kind == "query",
+        writes=operation.kind == "mutation",
+        described=made.described,
+        operation=operation,
+        declaration=declaration,
+        rule=rule,
+        view=declaration.options.view,
+        shortened_from=made.shortened_from,
+        long_enums=made.long_enums,
+        key=key,
+    )
+
+
+def _made_tool(
+    context: ApiContext, operation: AuthorOperation, declaration: ToolDeclaration, *, flat: bool, own_mask: Mask
+) -> KeptTool:
+    """Compile an operation. ``own_mask`` is that of the tool's condition."""
     schema, scalars, options = context.schema, context.scalars, declaration.options
     _refuse_misfits(context, operation, declaration, flat=flat)
     coordinates = coordinates_used(operation.document, schema)
     needed = tuple(dict.fromkeys([*coordinates, *coordinates_bound(operation, schema)]))
-    rule = tool_rule(declaration.name, options, context.conditions, context.problems)
-    mask = union_of(context.guards, needed) | (rule.mask if rule else OPEN)
+    mask = union_of(context.guards, needed) | own_mask
     inputs = Inputs(operation, schema, context.guards, mask=mask, left_out=context.types_of_files)
     judge_files(context, operation, inputs.types)
 
@@ -124,7 +162,8 @@ def _operation_tool(
     if operation.kind == "query":
         continues = context.endpoint.config.continues
         options = options.continuing(default=continues, taken=operation.variables if flat else ())
-    arguments, sent_operation = context.definitions.shared(enforced), sent(operation, schema)
+    arguments = context.definitions.shared(enforced)
+    enum_sizes = {type_.name: len(enum_text(inputs.values(type_))) for type_ in inputs.enums()}
     tool = PrescribedTool(
         name=declaration.name,
         entry=options.listed(entry, limits=context.limits),
@@ -132,27 +171,28 @@ def _operation_tool(
         flat=flat,
         mask=mask,
         conditions=context.guarded.conditions_in(arguments),
-        operation=sent_operation,
+        operation=sent(operation, schema),
         bindings=read_bindings(operation, schema, context.problems),
         bound=context.definitions.shared(bound_schema(inputs, scalars=scalars)),
         options=options.served(output="both"),
-        plan=write_plan(plan_of_text(sent_operation.text, context.whole_view, settable=operation.variables)),
+        plan=write_plan(plan_of_document(operation.document, context.whole_view, settable=operation.variables)),
     )
-    return CompiledTool(
-        at=declaration.at,
+    return KeptTool(
         tool=tool,
         uses=needed,
-        runs=f"{operation.kind} {operation.name}",
         types=sum(is_composite_type(schema.get_type(coordinate)) for coordinate in coordinates),
-        reads=operation.kind == "query",
-        writes=operation.kind == "mutation",
         described=bool(description),
-        operation=operation,
-        declaration=declaration,
-        rule=rule,
-        view=options.view,
         shortened_from=shortened_from,
+        long_enums={name: size for name, size in enum_sizes.items() if size > MAX_ENUM_CHARS},
     )
+
+
+def _restored(definitions: SharedDefinitions, made: KeptTool) -> KeptTool:
+    """Return a tool that was kept with the definitions that its schemas share with those of other tools."""
+    tool = made.tool
+    entry = {**tool.entry, "inputSchema": definitions.shared(tool.entry["inputSchema"])}
+    arguments, bound = definitions.shared(tool.arguments), definitions.shared(tool.bound)
+    return replaced(made, tool=replaced(tool, entry=entry, arguments=arguments, bound=bound))
 
 
 def _refuse_misfits(
@@ -174,8 +214,8 @@ def _refuse_misfits(
     if options.confirm and len(operation.text) > MAX_CONSENT_CHARS:
         size = f"{len(operation.text):,} characters: a user can be asked about {MAX_CONSENT_CHARS:,} at most"
         problems.add(at, f'"{name}" says confirm, and its operation has {size}', code="long-consent")
-    if field := asked_of_the_schema(operation.document):
-        sentence = f'"{name}" asks the API for {field}, which reveals hidden types'
+    if operation.asks:
+        sentence = f'"{name}" asks the API for {operation.asks}, which reveals hidden types'
         problems.add(declaration.at, sentence, code="schema-query")
 
 

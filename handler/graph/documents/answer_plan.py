@@ -54,7 +54,12 @@ def plan_of_text(text: str, view: View, *, settable: Iterable[str] | None = None
 
     ``settable`` are the variables that a call gives; ``None``: the caller writes the document, with any argument.
     """
-    document, types = parse(text, no_location=True), ViewTypes(view)
+    return plan_of_document(parse(text, no_location=True), view, settable=settable)
+
+
+def plan_of_document(document: DocumentNode, view: View, *, settable: Iterable[str] | None) -> Members:
+    """Return the plan as ``plan_of_text`` does."""
+    types = ViewTypes(view)
     operation = only_operation(document)
     defaults = {
         node.variable.name.value: _number(node.default_value)

@@ -121,11 +121,12 @@ def check_document(
     coerced = get_variable_values(chosen.schema, nodes, declared, max_errors=MAX_ERRORS, hide_suggestions=True)
     if isinstance(coerced, list):
         _refuse(coerced, schemas.view)
-    elif not chosen.is_cheap:
+    elif chosen.cheap_values != _values_of(chosen.counted, coerced.coerced):
         values = coerced.coerced
-        depends = refuse_costly(chosen.document, schemas.view, variables=values, max_cost=limits.max_cost)
-        if valid and not depends:
-            valid.chosen[operation_name] = replace(chosen, is_cheap=True)
+        counted = sorted(refuse_costly(chosen.document, schemas.view, variables=values, max_cost=limits.max_cost))
+        if valid:
+            known = replace(chosen, counted=counted, cheap_values=_values_of(counted, values))
+            valid.chosen[operation_name] = known
     return CheckedDocument(
         kind=chosen.node.operation.value,
         name=chosen.node.name.value if chosen.node.name else None,
@@ -146,7 +147,13 @@ class _ChosenOperation:
     text: str
     introspects: bool
     hidden_names: HiddenNames | None
-    is_cheap: bool = False  # whatever the variables are
+    counted: Sequence[str] = ()  # names of variables on which the cost depends
+    cheap_values: str | None = None  # the last values of these whose cost was below the limit
+
+
+def _values_of(names: Sequence[str], variables: Mapping[str, Any]) -> str:
+    """Return the values of variables as one text, in which ``1``, ``1.0`` and ``True`` differ."""
+    return repr([(name, variables[name]) for name in names if name in variables])
 
 
 def _choose(

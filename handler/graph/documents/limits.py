@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from operator import add
 from typing import Any, NamedTuple
 
@@ -189,10 +189,10 @@ class _Measure:
                 raise DocumentRefused(fault_at(at, f"{more}: ask for less in one request"))
 
 
-def refuse_costly(document: DocumentNode, view: View, *, variables: Mapping[str, Any], max_cost: int) -> bool:
+def refuse_costly(document: DocumentNode, view: View, *, variables: Mapping[str, Any], max_cost: int) -> set[str]:
     """Refuse a valid document of one operation whose answer could hold more than ``max_cost`` objects and list items.
 
-    Return whether the cost depends on ``variables``.
+    Return the names of those ``variables`` on which the cost depends.
 
     Every object and every list item counts one; other values are free. ``@cost`` of a type replaces the one; ``@cost``
     of a field counts once for each object that has the field. The length of a list is the largest of ``first``,
@@ -210,27 +210,26 @@ def refuse_costly(document: DocumentNode, view: View, *, variables: Mapping[str,
     watched = _Watched(variables)
     counter = _Counter(document, view, watched, max_cost)
     counter.selections(operation.selection_set, view.index.roots.get(operation.operation.value, ""), _Under(times=1))
-    return watched.was_read
+    return watched.names
 
 
-class _Watched(Mapping[str, Any]):
-    """Values of variables, and whether one of them was asked for."""
+class _Watched:
+    """Values of variables, and the names of those that were asked for."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
-        self.was_read = False
+        self.names: set[str] = set()
 
-    def __getitem__(self, name: str) -> Any:
-        self.was_read = True
-        return self._values[name]
+    def get(self, name: str) -> Any:
+        self.names.add(name)
+        return self._values.get(name)
 
-    def __iter__(self) -> Iterator[str]:
-        self.was_read = True
-        return iter(self._values)
+    def __contains__(self, name: str) -> bool:
+        self.names.add(name)
+        return name in self._values
 
-    def __len__(self) -> int:
-        self.was_read = True
-        return len(self._values)
+
+Variables = Mapping[str, Any] | _Watched
 
 
 class _Under(NamedTuple):
@@ -251,7 +250,7 @@ class _Under(NamedTuple):
 
 
 class _Counter:
-    def __init__(self, document: DocumentNode, view: View, variables: Mapping[str, Any], max_cost: int) -> None:
+    def __init__(self, document: DocumentNode, view: View, variables: Variables, max_cost: int) -> None:
         self._fragments = fragments_of(document)
         self._view = view
         self._variables = variables
@@ -315,7 +314,7 @@ class Sizes(NamedTuple):
         return self.size is None and not self.fields
 
 
-def sizes_of(node: FieldNode, view: View, type_name: str, variables: Mapping[str, Any]) -> Sizes:
+def sizes_of(node: FieldNode, view: View, type_name: str, variables: Variables) -> Sizes:
     """Return the sizes that a request and the schema set for the lists of a visible field.
 
     Hidden arguments have their defaults.
@@ -350,7 +349,7 @@ def sizes_of(node: FieldNode, view: View, type_name: str, variables: Mapping[str
 
 
 def _value_at(
-    path: str, field: Field, index: SchemaIndex, nodes: Mapping[str, ValueNode], variables: Mapping[str, Any]
+    path: str, field: Field, index: SchemaIndex, nodes: Mapping[str, ValueNode], variables: Variables
 ) -> tuple[Any, bool]:
     """Return the value at a path of a field's arguments as the API will read it, and true if no default set it.
 
@@ -374,7 +373,7 @@ def _value_at(
     return [value] if listed else value, name in nodes and not by_default
 
 
-def _is_absent(node: ValueNode, variables: Mapping[str, Any]) -> bool:
+def _is_absent(node: ValueNode, variables: Variables) -> bool:
     """Return whether an argument or input field counts as absent.
 
     Source: GraphQL specification, 3.10 (Input Objects) and 6.4.1 (Coercing Field Arguments).
@@ -388,7 +387,7 @@ def _default_of(declared: InputValue | None) -> Any:
     return _plain(parse_const_value(declared.default, no_location=True), {})
 
 
-def _plain(node: ValueNode | None, variables: Mapping[str, Any]) -> Any:
+def _plain(node: ValueNode | None, variables: Variables) -> Any:
     """Return a literal as a Python value, numbers as text; ``None`` for other literals."""
     match node:
         case VariableNode():

@@ -4,59 +4,37 @@
   const { el, state, replace, json, mcp } = stile;
 
   const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`);
-  const asJson = (value) => JSON.stringify(value).replace(/("(?:[^"\\]|\\.)*")|([,:])/g, (all, string, sign) => string ?? `${sign} `);
 
-  /** The header of the current persona, without its secret. */
-  function header() {
+  /** The kind of the current persona's credential, and its header without the secret. */
+  function credential() {
     const { kind } = state.persona?.secret ?? state.persona ?? {};
-    if (kind === "key") return "X-API-Key: KEY";
-    return kind === "token" || kind === "claims" ? "Authorization: Bearer TOKEN" : "";
+    return kind === "claims" ? "token" : kind === "key" || kind === "token" ? kind : "";
   }
 
-  // Clients: as handler/commands/local/listening.py has them ---------------------------------------------------------------
+  const header = () => ({ key: "X-API-Key: KEY", token: "Authorization: Bearer TOKEN" })[credential()] ?? "";
+
+  // Clients: the lines of handler/page/clients.py ----------------------------------------------------------------------------
   function lines(name, url) {
-    const told = header();
-    const [key, value] = told.split(": ");
-    const headers = told ? { headers: { [key]: value } } : {};
-    const option = told ? ` --header ${quoted(told)}` : "";
-    const args = ["-y", "mcp-remote", url, ...(told ? ["--header", told] : [])];
-    return [
-      { client: "Claude Code", line: `claude mcp add --transport http ${name} ${url}${option}` },
-      { client: "Claude Desktop", line: `claude_desktop_config.json ${asJson({ mcpServers: { [name]: { command: "npx", args } } })}` },
-      { client: "VS Code", line: `.vscode/mcp.json ${asJson({ servers: { [name]: { type: "http", url, ...headers } } })}` },
-      { client: "Cursor", line: `.cursor/mcp.json ${asJson({ mcpServers: { [name]: { url, ...headers } } })}` },
-      { client: "Inspector", line: `npx @modelcontextprotocol/inspector --cli ${url} --transport http --method tools/list${option}` },
-    ];
+    const kinds = JSON.parse(document.documentElement.dataset.clients);
+    const words = { "@url@": url, "@name@": name, "@NAME@": name.toUpperCase().replaceAll("-", "_") };
+    return kinds[credential() || "none"].map(([client, file, text]) => [client, text.replace(/@\w+@/g, (word) => words[word]), file]);
   }
 
   stile.panel({
     id: "connect", title: "Connect", place: "bottom", order: 40,
     render(container) {
       if (!state.endpoint) return replace(container, el("p", { class: "quiet pad" }, "Open an endpoint first."));
-      const entry = state.endpoints.find((each) => each.name === state.endpoint);
-      const clients = entry?.clients?.length ? entry.clients : lines(state.endpoint.replace("/", "-"), mcp.url());
       replace(container, el("div", { class: "clients" },
-        header() ? el("p", { class: "quiet" }, `Lines with a credential have ${header().split(" ").at(-1)} in its place.`) : null,
-        clients.map(({ client, line }) => block(client, line)),
+        credential() ? el("p", { class: "quiet" }, "The lines name a variable that has the credential.") : null,
+        lines(state.endpoint.replace("/", "-"), mcp.url()).map((line) => block(...line)),
         block("Python", python("tools/list"))));
     },
   });
 
-  /** A line that begins with the name of a file is that file's content. */
-  function block(client, line) {
-    const file = /^([\w./-]+\.json) (\{.*\})$/s.exec(line);
-    const text = file ? pretty(file[2]) : line;
+  function block(client, text, file) {
     return el("div", { class: "section", "data-part": "client", "data-name": client },
-      el("h2", null, client, file ? [" · ", el("code", null, file[1])] : null, " ", stile.copyButton(text, "Copy", { "aria-label": `Copy the lines for ${client}` })),
+      el("h2", null, client, file ? [" · ", el("code", null, file)] : null, " ", stile.copyButton(text, "Copy", { "aria-label": `Copy the lines for ${client}` })),
       el("pre", { class: "code", tabindex: "0", "aria-label": client }, text));
-  }
-
-  function pretty(text) {
-    try {
-      return json.stringify(json.parse(text), "  ");
-    } catch {
-      return text;
-    }
   }
 
   // One call ---------------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from handler.list_entries import mirrored_in
 
 _PLAIN = re.compile(r"[\t -~]*")
 _BEGIN, _END = "=?base64?", "?="
-_NUMBER = re.compile(r"-?(\d{1,400})(\.\d{1,400})?")
+_NUMBER = r"-?(\d{1,400})(\.\d{1,400})?"
 
 
 def folded(headers: Headers) -> dict[str, str]:
@@ -77,7 +77,7 @@ def _says(text: str | None, value: str | float) -> bool:
         return text == value
     if isinstance(value, bool):
         return text == str(value).lower()
-    number = _NUMBER.fullmatch(text)
+    number = re.fullmatch(_NUMBER, text)
     if number is None:
         return False
     # Large integers are not exact as floats.

@@ -79,7 +79,7 @@ class PublicUrl:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         event = scope.get("aws.event", {})
-        if any(ENCODED_SLASH in path.lower() for path in _raw_paths(scope, event)):
+        if ENCODED_SLASH in " ".join(_raw_paths(scope, event)).lower():
             response = refuse(scope, Refused("not-found", "Not Found"), reason="encoded slash")
             await response(scope, receive, send)
             return

@@ -48,29 +48,22 @@ class WriteLine(Protocol):
 
 def note(scope: Scope, **facts: Any) -> None:
     """Add facts to the line of the current request: never a token, an unnamed argument or a body."""
-    add_facts(scope[_FACTS], **facts)
+    scope[_FACTS].update(facts)
 
 
 def line_of(scope: Scope) -> dict[str, Any]:
-    """Return the facts of the line of the current request, to which ``add_facts`` adds."""
+    """Return the facts of the line of the current request, which ``note`` adds to."""
     facts: dict[str, Any] = scope[_FACTS]
     return facts
 
 
-def add_facts(line: dict[str, Any], **facts: Any) -> None:
-    """Add facts to a line. Sets of coordinates are joined with those that the line has."""
-    for name in GATHERED & facts.keys():
-        facts[name] |= line.get(name, frozenset())
-    line.update(facts)
-
-
 def written(line: Mapping[str, Any]) -> dict[str, Any]:
     """Return a line as it is logged: texts are cut to a length that fits, and sets of coordinates are sorted texts."""
-    # Half surrogate pairs are escaped, because a log cannot write them.
-    facts: dict[str, Any] = {
-        name: fact[:MAX_FACT_CHARS].encode(errors="backslashreplace").decode() if isinstance(fact, str) else fact
-        for name, fact in line.items()
-    }
+    facts = dict(line)
+    for name, fact in line.items():
+        if isinstance(fact, str) and not (fact.isascii() and len(fact) <= MAX_FACT_CHARS):
+            # Half surrogate pairs are escaped, because a log cannot write them.
+            facts[name] = fact[:MAX_FACT_CHARS].encode(errors="backslashreplace").decode()
     for name in sorted(GATHERED & line.keys()):
         text = " ".join(sorted(line[name]))
         if len(text) > MAX_COORDINATES_CHARS:
@@ -79,11 +72,6 @@ def written(line: Mapping[str, Any]) -> dict[str, Any]:
         if rest := len(line[name]) - len(text.split()):
             facts[LEFT_OUT] = facts.get(LEFT_OUT, 0) + rest
     return facts
-
-
-def request_id(scope: Scope) -> str:
-    """Return the id of the current request, which is in its log line and its response."""
-    return str(scope[_FACTS]["request_id"])
 
 
 def level_of(facts: Mapping[str, Any]) -> str:

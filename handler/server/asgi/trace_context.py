@@ -45,7 +45,8 @@ def continue_trace(carrier: Mapping[str, Any]) -> Trace | None:
 
     Malformed members are left out. ``None`` without a valid ``traceparent``.
     """
-    parent = re.fullmatch(_PARENT, _text(carrier, "traceparent", most=256))
+    text = _text(carrier, "traceparent", most=256)
+    parent = re.fullmatch(_PARENT, text) if text else None
     if parent is None or (parent[1] == "00" and len(parent[0]) != _VERSION_0):
         return None
     trace_id, flags = parent[2], int(parent[3], 16) & _KNOWN_FLAGS

@@ -77,19 +77,6 @@ def require_readable_credential(headers: Headers) -> None:
         raise CredentialMalformed
 
 
-def find_authorized(presented: Presented, bundle: Bundle, *, development: bool) -> Principal | None:
-    """Return the principal that an authorizer of a trusted API has verified; ``None`` if there is none.
-
-    The headers then need no check: the API has checked those that it requires. On ``stile dev`` there is no API in
-    front of the server, so no event is trusted.
-    """
-    if development:
-        return None
-    authorization = presented.headers.get("authorization", "")
-    claims = authorized_claims(presented.event, bundle.identity, authorization=authorization)
-    return Principal(kind="authorizer", claims=claims) if claims else None
-
-
 async def identify(
     presented: Presented,
     bundle: Bundle,

@@ -42,7 +42,7 @@ MAX_VALIDATORS, MAX_EVALUATIONS = 1_000, 256
 WITHOUT_TOKEN = ("api_key", "authorizer")
 """Kinds of principals whose credential is not a token that this function has verified."""
 
-COSTS: Mapping[str, int] = {"evaluations": 2_000, "validators": 4_000, "entries": 1_000}
+EVALUATION_BYTES, VALIDATOR_BYTES, ENTRY_BYTES = 2_000, 4_000, 1_000
 """Approximate bytes of one object of each kind, without the JSON of an entry."""
 
 ANSWER_CHECKER_BYTES = 12_000
@@ -86,30 +86,22 @@ class Endpoint:
         self._evaluations: Lru[bytes, Evaluation] = Lru(most=MAX_EVALUATIONS)  # by a digest of the claims
         self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)  # by name and outcome
         self._answer_checkers: dict[int, AnswerChecker] = {}  # by the identity of a schema, which tools may share
-        self._entries: Lru[tuple[str, Mask], Listing] = Lru(most=max(MAX_ENTRIES, 2 * len(bundle.tools)))
+        self._entries: Lru[tuple[str, Mask], Listing] = Lru(
+            most=max(MAX_ENTRIES, 2 * len(bundle.tools)),
+            cost_of=lambda each: ENTRY_SHARE * each.entry.size if isinstance(each.entry, Entry) else 0,
+        )
         self._listed_bytes: dict[str, int] = {}  # by the key of a list
         self._lock = Lock()
-
-    @property
-    def held(self) -> Mapping[str, int]:
-        """The number of cached objects of each kind."""
-        return {
-            "evaluations": len(self._evaluations),
-            "validators": len(self._validators),
-            "entries": len(self._entries),
-            **self.schema.held,
-        }
 
     @property
     def cost_bytes(self) -> int:
         """Approximate memory in bytes, with all cached objects."""
         with self._lock:
-            objects = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
+            objects = len(self._evaluations) * EVALUATION_BYTES + len(self._validators) * VALIDATOR_BYTES
+            objects += len(self._entries) * ENTRY_BYTES + self._entries.cost_bytes
             objects += len(self._answer_checkers) * ANSWER_CHECKER_BYTES
-            listings = [each.entry for each in self._entries.values()]
-            entries = ENTRY_SHARE * sum(each.size for each in listings if isinstance(each, Entry))
             objects += self._guarded.cost_bytes if "_guarded" in vars(self) else 0
-        return self._bundle_bytes + objects + entries + sum(self._listed_bytes.values()) + self.schema.cost_bytes
+        return self._bundle_bytes + objects + sum(self._listed_bytes.values()) + self.schema.cost_bytes
 
     def note_list(self, key: str, size_bytes: int) -> None:
         """Count the JSON of a list: its entries keep it, and may share most of their objects."""

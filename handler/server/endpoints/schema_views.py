@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Lock
@@ -72,11 +72,6 @@ class SchemaViews:
         self._printed: Lru[tuple[str, Mask], str] = Lru(most=MAX_PRINTED)
         self._searches: Lru[tuple[str, Mask], SchemaSearch] = Lru(most=MAX_SEARCHES)
         self._lock = Lock()
-
-    @property
-    def held(self) -> Mapping[str, int]:
-        """The number of cached objects of each kind."""
-        return {"views": len(self._views), "schemas": len(self._schemas), "printed": len(self._printed)}
 
     @property
     def cost_bytes(self) -> int:
@@ -148,6 +143,17 @@ class SchemaViews:
                 schemas = ViewSchemas(view, partial(self._search_of, key, view))
                 self._schemas.put(key, schemas)
         return schemas
+
+    def cached_schemas(self, tool: GraphQLTool | None, evaluation: Evaluation) -> ViewSchemas | None:
+        """Return ``view_schemas`` if they are cached, and no thread works on a view; otherwise ``None``."""
+        key = tool.name if tool else "", evaluation.outcome((tool or self._bundle.graphql).conditions)
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            view, schemas = self._views.use(key), self._schemas.use(key)
+        finally:
+            self._lock.release()
+        return schemas if schemas and schemas.view is view else None
 
     def search(self, tool: GraphQLTool | None, evaluation: Evaluation) -> SchemaSearch:
         """Return the search of a view. Blocks while the view is built; the first question reads the view's words.

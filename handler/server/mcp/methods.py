@@ -57,8 +57,7 @@ async def answer_call(call: Call) -> JSONObject:
     """
     request = call.request
     method, era = METHODS.get(request.method), "modern" if revisions.is_modern(request.revision) else "legacy"
-    lacks = method is None or (method.capability and method.capability not in _offered(call))
-    if method is None or method.era not in ("", era) or lacks:
+    if method is None or method.era not in ("", era) or not OFFERS[method.capability](call.caller):
         raise Rejected(METHOD_NOT_FOUND, f"Method not found: {request.method:.80}", id=request.id, status=404)
     try:
         return revisions.shape(await method.answer(call), request.revision)
@@ -86,19 +85,10 @@ def _rejection(call: Call, reason: McpError) -> Rejected:
     )
 
 
-def _offered(call: Call) -> list[str]:
-    """Return the capabilities of the endpoint, whichever of its callers may use them, and the caller's extensions."""
-    bundle = call.caller.endpoint.bundle
+def _has_resources(caller: Caller) -> bool:
+    bundle = caller.endpoint.bundle
     has_schemas = bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools)
-    offered = {
-        "tools": bool(bundle.tools) or any(kit.per_caller for kit in bundle.code),
-        "prompts": bool(bundle.prompts),
-        "resources": bool(bundle.resources) or (bool(bundle.index) and has_schemas),
-        "completions": any(prompt.completions for prompt in bundle.prompts),
-        "logging": bool(bundle.code),
-        revisions.SKILLS: bool(_skills_of(call.caller)),
-    }
-    return [name for name, there in offered.items() if there]
+    return bool(bundle.resources) or (bool(bundle.index) and has_schemas)
 
 
 def _has_pages(caller: Caller) -> bool:
@@ -110,7 +100,8 @@ def _has_pages(caller: Caller) -> bool:
 def _introduction(call: Call, revision: str) -> JSONObject:
     """Return the capabilities and instructions, with which both eras begin."""
     instructions = call.caller.endpoint.bundle.instructions
-    offered = [*_offered(call), *([revisions.APPS] if _has_pages(call.caller) else [])]
+    offered = [name for name, is_offered in OFFERS.items() if name and is_offered(call.caller)]
+    offered += [revisions.APPS] if _has_pages(call.caller) else []
     capabilities = {"capabilities": revisions.capabilities_of(offered, revision)}
     return {**capabilities, "instructions": instructions} if instructions else capabilities
 
@@ -268,6 +259,19 @@ def _skills_of(caller: Caller) -> list[JSONObject]:
     """Return the entries of the skills that a caller may read, by name. Their files are resources."""
     return [skill.entry for skill in caller.permitted(caller.endpoint.bundle.skills)]
 
+
+OFFERS: Mapping[str, Callable[[Caller], bool]] = {
+    "": lambda _: True,
+    "tools": lambda caller: bool(
+        caller.endpoint.bundle.tools or any(kit.per_caller for kit in caller.endpoint.bundle.code)
+    ),
+    "prompts": lambda caller: bool(caller.endpoint.bundle.prompts),
+    "resources": _has_resources,
+    "completions": lambda caller: any(prompt.completions for prompt in caller.endpoint.bundle.prompts),
+    "logging": lambda caller: bool(caller.endpoint.bundle.code),
+    revisions.SKILLS: lambda caller: bool(_skills_of(caller)),
+}
+"""The capabilities of the endpoint, whichever of its callers may use them, and the caller's extensions."""
 
 METHODS: Mapping[str, Method] = {
     "server/discover": Method("", _discover, era="modern"),

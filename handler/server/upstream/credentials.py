@@ -85,7 +85,7 @@ class Credential:
 
 
 async def credential_for(caller: Caller, *, timeout_s: float) -> Credential:
-    """Return the credential for a request of this caller. A SigV4 signature needs the request: see ``signed``.
+    """Return the credential for a request of this caller. SigV4 signs the request: see ``signature_headers``.
 
     Raises:
         CallerTokenRequired: the mode needs the caller's own token, and the caller has no token that may be used.
@@ -228,20 +228,22 @@ def _kept_s(expires_in: object) -> float:
     return max(min(expires_in, MAX_S) - MARGIN_S, 0.0)
 
 
-async def signed(caller: Caller, request: HttpRequest) -> HttpRequest:
-    """Return the request with the function's signature, if the API requires one.
+async def signature_headers(caller: Caller, request: HttpRequest, headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers that sign a request with these ``headers`` by the function's credentials.
+
+    Empty if the API requires no signature.
 
     Raises:
         CredentialUnavailable: there are no AWS credentials, or the bundle names a service without SigV4 support.
     """
     auth = caller.endpoint.bundle.upstream.auth
     if not isinstance(auth, SigV4Auth):
-        return request
+        return {}
     if auth.service not in SIGNED_SERVICES:
         raise CredentialUnavailable("sigv4: no signatures for this service")
     try:
         credentials = await asyncio.to_thread(caller.services.outgoing.aws.current)  # blocks: boto3 may have to search
     except AwsError as exc:
         raise CredentialUnavailable(f"sigv4: {exc}") from exc
-    added = sign(request, service=auth.service, region=auth.region, credentials=credentials, now=datetime.now(UTC))
-    return replaced(request, headers={**request.headers, **added})
+    complete = replaced(request, headers=headers)
+    return sign(complete, service=auth.service, region=auth.region, credentials=credentials, now=datetime.now(UTC))

@@ -16,14 +16,14 @@ from handler.server.context import Caller
 def note_read(caller: Caller, *, text: str, sha256: str) -> None:
     """Note the fields of an operation that is sent: an author's by its digest, any other by its text."""
     if fields := _fields(caller, text=text, sha256=sha256, max_tokens=None):  # it was checked
-        caller.note(coordinates=fields)
+        caller.note(coordinates=fields | caller.facts.get("coordinates", frozenset()))
 
 
 def note_refused(caller: Caller, *, text: str = "", sha256: str = "") -> None:
     """Note the fields of an operation that is refused, as far as the schema has them."""
     limits = caller.endpoint.bundle.limits
     if fields := _fields(caller, text=text, sha256=sha256, max_tokens=limits.max_tokens):
-        caller.note(coordinates_refused=fields)
+        caller.note(coordinates_refused=fields | caller.facts.get("coordinates_refused", frozenset()))
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from handler.http.client import HttpRequest, HttpResponse
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context import Caller
 from handler.server.upstream.bound_variables import find_claim
-from handler.server.upstream.credentials import Credential, credential_for, signed
+from handler.server.upstream.credentials import Credential, credential_for, signature_headers
 
 UNAUTHORIZED = 401
 
@@ -49,8 +49,8 @@ async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
     for may_repeat in (request.repeatable, False):
         credential = await credential_for(caller, timeout_s=_left(request, deadline))
         headers = {**ours, **request.headers, **credential.headers}
-        complete = await signed(caller, replaced(request, headers=headers))
-        ready = replaced(complete, timeout_s=_left(request, deadline))
+        headers |= await signature_headers(caller, request, headers)
+        ready = replaced(request, headers=headers, timeout_s=_left(request, deadline))
         answer = await circuits.send(caller.http, ready, endpoint=endpoint, asked=caller_key)
         answer = _without_secrets(answer, credential, request.url)
         refused = answer.status == UNAUTHORIZED and credential.refuse()

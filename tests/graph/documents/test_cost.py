@@ -125,6 +125,26 @@ def test_variables_count_as_they_are_coerced() -> None:
     assert cost("query($n: Big) { big(limit: $n) { name } }", {"n": True}) == 10
 
 
+def test_cost_of_a_known_document_depends_on_its_values_alone() -> None:
+    text = "query($n: Big, $m: Boolean = true) { big(limit: $n) { name } viewer @include(if: $m) { name } }"
+    limits = replace(LIMITS, max_cost=6)
+
+    def is_taken(**variables: object) -> bool:
+        try:
+            return bool(check(text, variables, schemas=API, limits=limits))
+        except DocumentRefused:
+            return False
+
+    for _ in range(2):
+        assert [is_taken(n=value) for value in (1, 1, True, 1.0, 5, "6", "5", None)] == [
+            *(True, True, False, True, True, False, True, False)
+        ]
+    assert [is_taken(n=1), is_taken(), is_taken(n=1, m=False), is_taken(m=False)] == [True, False, True, False]
+    valid = API.find_valid(text, limits)
+    assert valid
+    assert (valid.chosen[None].counted, valid.chosen[None].cheap_values) == (["n"], "[('n', 1)]")
+
+
 DEEP = schemas_of("""
 type Query { search(first: Int, ids: [ID]): Found }
 type Found { page: Page pages(first: Int): Page items: [Item] }

@@ -13,7 +13,7 @@ from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.registry import CachePolicy
 from handler.strict_json import to_json_bytes
 from tests.server.endpoints.test_registry import LIST, Shelf
-from tests.support.endpoints import compiled, graphql_tool
+from tests.support.endpoints import cached_counts, compiled, graphql_tool
 from tests.support.function import Function, running_function, store
 
 
@@ -66,7 +66,7 @@ def test_entry_made_for_an_outcome_costs_more_than_its_text_and_its_json(tmp_pat
     before = endpoint.cost_bytes
     entry = endpoint.entry(tool, caller)
 
-    assert endpoint.held["entries"] == 1
+    assert cached_counts(endpoint)["entries"] == 1
     assert len(to_json_bytes(entry)) > 7_000
     assert endpoint.cost_bytes - before > 2 * len(to_json_bytes(entry))
 

@@ -15,6 +15,7 @@ from handler.server.endpoints.registry import MAX_MISSES, CachePolicy
 from handler.storage.local import MemoryStorage
 from handler.storage.storage import StoredObject
 from tests.support.codes import rpc_error
+from tests.support.endpoints import graphql_tool
 from tests.support.function import Function, running_function, store
 
 NAME = "api/customers"
@@ -207,3 +208,24 @@ def test_validators_and_schemas_are_built_once(demo: Compiled) -> None:
 
     assert endpoint.validator(prescribed, everybody) is endpoint.validator(prescribed, everybody)
     assert endpoint.schema.view_schemas(graphql, everybody) is endpoint.schema.view_schemas(graphql, everybody)  # type: ignore[arg-type] # a GraphQL tool
+
+
+def test_cached_schemas_are_there_unless_a_view_is_under_way(demo: Compiled) -> None:
+    class Asking(Shelf):
+        """A storage that asks for the schemas that it is read for."""
+
+        def read(self, key: str, *, etag: str | None = None, timeout_s: float = 0) -> StoredObject | None:
+            during.append(endpoint.schema.cached_schemas(graphql, everybody))
+            return super().read(key, etag=etag, timeout_s=timeout_s)
+
+    during: list[object] = []
+    shelf = Asking()
+    store(shelf, demo)
+    endpoint = Endpoint(demo.bundle, shelf)
+    graphql, everybody = graphql_tool(demo, demo.bundle.tools[0].name), endpoint.everybody
+
+    assert endpoint.schema.cached_schemas(graphql, everybody) is None
+    schemas = endpoint.schema.view_schemas(graphql, everybody)
+    assert endpoint.schema.cached_schemas(graphql, everybody) is schemas
+    assert endpoint.schema.cached_schemas(None, everybody) is None
+    assert during == [None]

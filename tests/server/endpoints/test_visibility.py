@@ -8,7 +8,7 @@ import pytest
 
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.server.auth.principal import Principal
-from tests.support.endpoints import compiled, graphql_tool
+from tests.support.endpoints import cached_counts, compiled, graphql_tool
 
 FILES = {
     "index.graphql": 'schema @tool(name: "t", graphql: {expose: true, types: "Query", fields: "a|b|c"}) '
@@ -26,7 +26,7 @@ def test_tool_is_visible_to_whom_its_list_shows_it(tmp_path: Path, scopes: list[
     caller = endpoint.evaluation_of(Principal(kind="token", claims={"can": scopes}))
 
     assert endpoint.is_visible(tool, caller) is visible
-    assert endpoint.held["entries"] == 0  # visibility alone makes no entry
+    assert cached_counts(endpoint)["entries"] == 0  # visibility alone makes no entry
     assert (endpoint.entry(tool, caller) is not None) is visible
 
 
