@@ -12,7 +12,8 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from pathlib import Path
 from typing import Any, assert_never
 
@@ -290,9 +291,7 @@ class Ways:
         may_use = self.bits.surely(tool.mask) & self._with_scopes(tool.options.scopes) if tool else self.bits.admitted
         seen = _among(self.views(tool), may_use)
         index = self.version.index
-        opened = 0
-        for root in index.roots.values() if index else ():
-            opened |= seen.get(root, 0)
+        opened = reduce(or_, (seen.get(root, 0) for root in index.roots.values()), 0) if index else 0
         return Way(name=name, kind="graphql" if tool else "route", open=opened, sure=opened, seen=seen, view_of=tool)
 
     def _of_operation(self, name: str, fixed: Fixed) -> Way:
@@ -363,9 +362,7 @@ def views_of(index: SchemaIndex, hidden: Mapping[str, int], everybody: int) -> d
             if argument:
                 path = f"{name}.{member}"
                 seen[f"{path}({argument}:)"] = seen[path] & ~gone.get(f"{path}({argument}:)", 0)
-    with_roots = 0
-    for root in index.roots.values():
-        with_roots |= reachable.get(root, 0)
+    with_roots = reduce(or_, (reachable.get(root, 0) for root in index.roots.values()), 0)
     for name, directive in index.directives.items():
         seen[f"@{name}"] = bits = with_roots & ~gone.get(f"@{name}", 0)
         for argument in directive.arguments:
@@ -400,9 +397,7 @@ def _reachable(index: SchemaIndex, gone: Mapping[str, int], everybody: int) -> M
             bits &= ~gone.get(coordinate, 0)
         return bits
 
-    with_roots = 0
-    for root in index.roots.values():
-        with_roots |= seeing(everybody, (root,)) if root in index else 0
+    with_roots = reduce(or_, (seeing(everybody, (root,)) for root in index.roots.values() if root in index), 0)
     waiting = [(name, everybody, True) for name in index.roots.values()]
     waiting += [(type_, seeing(with_roots, path), False) for type_, path in taken_by_directives(index)]
     while waiting:

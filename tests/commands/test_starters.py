@@ -52,6 +52,7 @@ def test_shop_has_a_page_a_lookup_and_another_list(workplace: Path, stile: Stile
         "sessions: [Thing!]!",
         "authToken: Thing",
         "apiKeys: [Thing!]!",
+        "cookies: [Thing!]!",
         "resetPassword(email: String!): Thing",
         "me: Thing",
         "viewer: Thing",

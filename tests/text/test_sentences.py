@@ -26,6 +26,7 @@ def test_pointer_escapes_and_shortens_names() -> None:
     assert (pointer_of([]), pointer_of(["a/b", 0, "~"])) == ("/", "/a~1b/0/~0")
     assert pointer_of(["x" * 100]) == "/" + "x" * (MAX_SHOWN_CHARS - 1) + "…"
     assert cut_text("x" * MAX_SHOWN_CHARS) == "x" * MAX_SHOWN_CHARS
+    assert (cut_text("abcde", 5), cut_text("abcdef", 5)) == ("abcde", "abcd…")
 
 
 def test_nearest_name_is_searched_within_bounds() -> None:
