@@ -242,6 +242,7 @@ def test_endpoint_with_tools_in_python_is_compiled_with_its_present_module(
 
     assert marked("publish", THINGS) == 0
 
+
 def test_endpoint_that_was_published_with_an_allowed_host_is_refused_without(workplace: Path, stile: Stile) -> None:
     files = {**FILES, "config.yaml": CONFIG.replace("https://things.example", "http://api.internal")}
     for name in ("endpoints/api/a", "endpoints/api/b"):
@@ -252,7 +253,6 @@ def test_endpoint_that_was_published_with_an_allowed_host_is_refused_without(wor
     assert [done.code for done in allowed] == [0, 0]
     assert all("api/a" in line for done in allowed for line in done.out.splitlines()[:1])
     assert stile(*words).code == 1
-
 
 
 def test_names_are_still_compared_with_endpoints_that_have_not_changed(endpoint: Path, stile: Stile) -> None:
