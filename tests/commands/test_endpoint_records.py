@@ -243,6 +243,17 @@ def test_endpoint_with_tools_in_python_is_compiled_with_its_present_module(
     assert marked("publish", THINGS) == 0
 
 
+def test_folder_of_the_cache_in_the_endpoint_s_own_folder_does_not_count(endpoint: Path, stile: Stile) -> None:
+    """The cache is there for an endpoint outside of a repository."""
+    options = argparse.Namespace(folder=THINGS, stage=None, endpoint=None)
+    for text in ("type Query { a: Int }", "type Query { b: Int }"):
+        assert EndpointRecords("check", options, os.environ).find(THINGS) is None
+        assert stile("check", str(THINGS)).code == 0
+        assert (endpoint / ".stile/cache").is_dir()
+        assert EndpointRecords("check", options, os.environ).find(THINGS)
+        write_endpoint(endpoint, {".stile/other.graphql": text}, name=".")
+
+
 def test_endpoint_that_was_published_with_an_allowed_host_is_refused_without(workplace: Path, stile: Stile) -> None:
     files = {**FILES, "config.yaml": CONFIG.replace("https://things.example", "http://api.internal")}
     for name in ("endpoints/api/a", "endpoints/api/b"):

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from handler.commands.folders.endpoints import Outcome, Record
-from handler.commands.folders.user_secret import user_cache
+from handler.commands.folders.user_secret import CACHE, user_cache
 from handler.compiler.schema.schema_cache import key_of
 from handler.compiler.source.files import NEVER_ENTERED, POLICY_TESTS, QUESTIONS
 
-UNRECORDED = frozenset({*NEVER_ENTERED, ".git", ".stile", POLICY_TESTS, QUESTIONS})
+UNRECORDED = frozenset({*NEVER_ENTERED, ".git", POLICY_TESTS, QUESTIONS})
 """The names in a folder whose endpoint has no record: of other tools' files, and of trials, which go by the clock."""
 
 MAX_BYTES = 32_000_000
@@ -63,8 +63,11 @@ class EndpointRecords:
         digest, left, folders = hashlib.sha256(self._variables), MAX_BYTES, [os.path.realpath(folder)]
         try:
             for entry in (entry for each in folders for entry in sorted(os.scandir(each), key=lambda each: each.name)):
+                if entry.path.endswith(f"{os.sep}{CACHE}"):
+                    continue
                 left -= ENTRY_BYTES + entry.stat(follow_symlinks=False).st_size
-                digest.update(os.fsencode(entry.path) + b"\0")
+                if entry.name != CACHE.parent.name:  # the first record may make this folder
+                    digest.update(os.fsencode(entry.path) + b"\0")
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if left < 0 or entry.name in UNRECORDED or not (is_folder or entry.is_file(follow_symlinks=False)):
                     return ""
