@@ -102,7 +102,8 @@ def _place(client: str) -> tuple[Path, Path]:
     if client != "claude-desktop":
         return Path(), file
     variable, default = PLACES.get(sys.platform, ("XDG_CONFIG_HOME", ".config"))
-    base = Path(os.environ.get(variable) or Path.home() / default)
+    named = Path(os.environ.get(variable, ""))
+    base = named if named.is_absolute() else Path.home() / default
     return base, base / "Claude" / file
 
 
@@ -117,7 +118,10 @@ def _write(base: Path, file: Path, members: JSONObject, options: argparse.Namesp
     if before == after:
         say(f"{file} has these lines already.")
         return False
-    for row in difflib.unified_diff(before.splitlines(), after.splitlines(), str(file), str(file), lineterm="", n=0):
+    # The file may have secrets of other servers, and those of the former entry.
+    former = _former(before, members)
+    old, new = (json.dumps(each, indent=2).splitlines() if each else [] for each in (former, members))
+    for row in difflib.unified_diff(old, new, str(file), str(file), lineterm=""):
         show_verbatim(row)
     if not agreed(f"Write {file}?", yes=options.yes):
         raise ValueError("nobody agreed; without a terminal, --yes agrees")
@@ -127,6 +131,17 @@ def _write(base: Path, file: Path, members: JSONObject, options: argparse.Namesp
     replace_text(file, after)
     say(f"{file}: written", "green")
     return True
+
+
+def _former(text: str, members: JSONObject) -> JSONObject:
+    """Return the entries of a client's file that ``members`` replaces; of values that differ, the names alone."""
+    content, entries = json.loads(text or "{}"), {}
+    for name, added in members.items():
+        for server in {*added} & {*content.get(name, {})} if isinstance(added, dict) else ():
+            former = content[name][server]
+            values = former.items() if isinstance(former, dict) else ()
+            entries[name] = {server: {key: value if added[server].get(key) == value else "…" for key, value in values}}
+    return entries
 
 
 def _read(base: Path, file: Path) -> str:

@@ -14,7 +14,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from logging import INFO, LogRecord
+from logging import INFO, LogRecord, makeLogRecord
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -85,10 +85,10 @@ class _Formatter(LambdaPowertoolsFormatter):
     """Powertools' formatter, with a short way for requests: Powertools looks at each member of a record many times."""
 
     def format(self, record: LogRecord) -> str:
-        facts = vars(record).pop(_FACTS, {})
+        facts = getattr(record, _FACTS, {})
         if not facts or record.exc_info or self.thread_safe_get_current_keys():
-            vars(record).update(facts)
-            return super().format(record)
+            members = {name: value for name, value in vars(record).items() if name != _FACTS}
+            return super().format(makeLogRecord({**members, **facts}))
         line = {**self.log_format, "level": record.levelname, "location": f"{record.funcName}:{record.lineno}"}
         line |= {"message": record.msg, "timestamp": self.formatTime(record), **facts}
         line["xray_trace_id"] = self._get_latest_trace_id()

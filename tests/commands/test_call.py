@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -542,3 +543,25 @@ def test_cause_of_a_failure_is_told_to_the_author(workplace: Path, stile: Stile)
 
     said = "UpstreamUnreachable: POST http://127.0.0.1:1/: connection refused: start the API, or correct upstream.url"
     assert stile("call", ".", "Me").err.splitlines()[0] == said
+
+
+@pytest.mark.parametrize("place", ["outside", "pipe"])
+def test_env_file_outside_of_its_folder_or_that_is_no_file_is_not_read(
+    workplace: Path, stile: Stile, place: str
+) -> None:
+    files = {"index.graphql": "type Query { me: String }", "operations/m.graphql": "query Me @mcpTool { me }"}
+    with running_api() as api:
+        folder = write_endpoint(workplace, {**files, "config.yaml": CONFIG_WITH_KEY.format(url=api.url)})
+        other = workplace / "other.env"
+        other.write_text("STILE_SECRET_API_KEY=of-somebody-else\n", encoding="utf-8")
+        env_file = folder / ".env"
+        env_file.symlink_to(other) if place == "outside" else os.mkfifo(env_file)
+        done = stile("call", ".", "Me")
+
+    assert done.code != 0
+    assert api.asked == []
+    assert ".env" in done.err
+    assert "of-somebody-else" not in done.out + done.err
+
+
+CONFIG_WITH_KEY = "upstream: {{url: '{url}', auth: {{header: x-api-key, value: 'secret:API_KEY'}}}}"

@@ -230,8 +230,8 @@ def test_file_is_written_after_its_change_was_shown_and_agreed_to(stile: Stile, 
     assert code == 0
     added = [line[1:] for line in shown.splitlines() if line.startswith("+") and not line.startswith("+++")]
     text = file.read_text("utf-8")
-    assert added[0] == '        "shop-orders": {'
-    assert set(text.splitlines()) == {*OTHER.splitlines(), *added}
+    assert json.loads("".join(added)) == {"mcpServers": {"shop-orders": ENTRY}}
+    assert set(OTHER.splitlines()) <= set(text.splitlines())
     assert not re.search(r"^-[^-]", shown, re.MULTILINE)
     assert json.loads(text)["mcpServers"] == {"shop-orders": ENTRY, **json.loads(OTHER)["mcpServers"]}
     assert file.stat().st_mode & 0o777 == 0o600
@@ -378,3 +378,17 @@ def test_toml_of_the_page_is_what_codex_reads() -> None:
 
     server = {"url": DEPLOYED, "bearer_token_env_var": "SHOP_ORDERS_KEY"}
     assert tomllib.loads(table) == {"mcp_servers": {"shop-orders": server}}
+
+
+def test_write_shows_no_value_of_another_server_or_of_the_former_one(stile: Stile, folder: Path) -> None:
+    former = {"type": "http", "url": "https://h.example/?token=OLD1", "headers": {"X-API-Key": "OLD2"}}
+    servers = {"github": {"command": "gh", "env": {"TOKEN": "FOREIGN"}}, "shop-orders": former}
+    file = folder / ".mcp.json"
+    for text in (json.dumps({"mcpServers": servers}), json.dumps({"mcpServers": servers}, indent=2)):
+        file.write_text(text, encoding="utf-8")
+        done = stile("connect", "claude-code", DEPLOYED, "--as", "key:any", "--write", "--yes")
+
+        assert done.code == 0
+        assert "SHOP_ORDERS_KEY" in done.out
+        assert not [secret for secret in ("FOREIGN", "OLD1", "OLD2") if secret in done.out + done.err]
+        assert json.loads(file.read_text("utf-8"))["mcpServers"]["github"] == servers["github"]

@@ -106,6 +106,22 @@ def test_change_of_any_file_compiles_the_endpoint_anew(change: str, endpoint: Pa
     assert MARK not in stile("check", "endpoints").out
 
 
+def test_change_that_is_undone_during_the_work_keeps_no_record(endpoint: Path) -> None:
+    options = argparse.Namespace(folder=Path("endpoints"), stage=None, endpoint=None)
+    file = endpoint / "operations/a.graphql"
+    for text in ("", file.read_text("utf-8")):
+        records = EndpointRecords("other", options, os.environ)
+        records.find(THINGS)
+        file.write_text(text, encoding="utf-8")
+        file.write_text(FILES["operations/a.graphql"], encoding="utf-8")
+        records.keep([(Outcome(folder=THINGS, compiled=None, problems=()), {})])
+        assert EndpointRecords("other", options, os.environ).find(THINGS) is None
+
+    records.find(THINGS)
+    records.keep([(Outcome(folder=THINGS, compiled=None, problems=()), {})])
+    assert EndpointRecords("other", options, os.environ).find(THINGS) == {}
+
+
 def test_change_within_the_same_time_and_size_is_seen(endpoint: Path, stile: Stile) -> None:
     file = endpoint / "operations/a.graphql"
     before = file.stat()

@@ -34,9 +34,10 @@ class Served:
         self.printed: list[str] = []
         assert self.process.stdout
         assert self.process.stderr
-        self._streams = (self.process.stdout, self.process.stderr)
-        for stream in self._streams:
-            threading.Thread(target=self._read, args=(stream,), daemon=True).start()
+        streams = (self.process.stdout, self.process.stderr)
+        self._readers = [threading.Thread(target=self._read, args=(stream,), daemon=True) for stream in streams]
+        for reader in self._readers:
+            reader.start()
         try:
             self.port = int(self.wait_for(r"on port (\d+) of")[1])
         except AssertionError:
@@ -44,9 +45,10 @@ class Served:
             raise
 
     def _read(self, stream: Any) -> None:
-        for line in stream:
-            SESSION.note(Output.PROCESS, line)
-            self.printed.append(line.rstrip("\n"))
+        with stream:
+            for line in stream:
+                SESSION.note(Output.PROCESS, line)
+                self.printed.append(line.rstrip("\n"))
 
     def wait_for(self, pattern: str) -> re.Match[str]:
         deadline = time.monotonic() + WAIT_S
@@ -82,8 +84,8 @@ class Served:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        for stream in self._streams:
-            stream.close()
+        for reader in self._readers:
+            reader.join(WAIT_S)
 
 
 @contextmanager

@@ -52,3 +52,15 @@ def test_line_of_a_request_is_the_one_that_powertools_writes(
     assert [each for each in theirs if each[0] not in ("longer", "timestamp")] == [
         each for each in ours if each[0] != "timestamp"
     ]
+
+
+def test_second_handler_gets_the_same_facts() -> None:
+    logger = make_logger({"POWERTOOLS_SERVICE_NAME": "line-of-two-handlers"})
+    record = logging.makeLogRecord({"msg": "request", "levelname": "INFO", "facts": {"route": "mcp", "status": 200}})
+    logger.thread_safe_append_keys(longer="way")
+    slow = [json.loads(logger.registered_formatter.format(record)) for _ in range(2)]
+    logger.thread_safe_clear_keys()
+    lines = [*slow, json.loads(logger.registered_formatter.format(record))]
+
+    assert [(line["route"], line["status"]) for line in lines] == [("mcp", 200)] * 3
+    assert not any("facts" in line for line in lines)

@@ -39,43 +39,47 @@ class EndpointRecords:
         variables = sorted(each for each in environ.items() if each[0].startswith(("STEPZEN_", "STILE_")))
         self._variables = json.dumps(variables).encode()
         self._former: dict[str, list[Any]] = json.loads(self.cache.find(self._key) or b"{}")
-        self._digests: dict[Path, str] = {}
+        self._digests: dict[Path, tuple[str, bytes]] = {}
 
     def find(self, folder: Path) -> Record | None:
         """Return the record of an endpoint; ``None`` if there is none, or if the endpoint has changed."""
         self._digests[folder] = self._digest(folder)
         digest, record = self._former.get(folder.as_posix(), (None, None))
-        return record if digest == self._digests[folder] else None
+        return record if digest == self._digests[folder][0] else None
 
     def keep(self, endpoints: Iterable[tuple[Outcome, Record]]) -> None:
         """Keep the records of endpoints without problems, except of those that changed while they were compiled."""
         current = {}
         for outcome, record in endpoints:
-            folder, digest = outcome.folder, self._digests[outcome.folder]
+            folder, before = outcome.folder, self._digests[outcome.folder]
             is_code = outcome.compiled and outcome.compiled.bundle.code
-            if outcome.record or (digest and not outcome.problems and not is_code and digest == self._digest(folder)):
-                current[folder.as_posix()] = [digest, record]
+            may_be_kept = before[0] and not outcome.problems and not is_code
+            if outcome.record or (may_be_kept and before == self._digest(folder)):
+                current[folder.as_posix()] = [before[0], record]
         if current != self._former:
             self.cache.keep(self._key, json.dumps(current).encode())
 
-    def _digest(self, folder: Path) -> str:
-        """Return the digest of an endpoint; an empty string if it has no record."""
+    def _digest(self, folder: Path) -> tuple[str, bytes]:
+        """Return the digest of an endpoint, empty if it has no record, and that of its times of changes."""
         digest, left, folders = hashlib.sha256(self._variables), MAX_BYTES, [os.path.realpath(folder)]
+        times = hashlib.sha256()
         try:
             for entry in (entry for each in folders for entry in sorted(os.scandir(each), key=lambda each: each.name)):
                 if entry.path.endswith(f"{os.sep}{CACHE}"):
                     continue
-                left -= ENTRY_BYTES + entry.stat(follow_symlinks=False).st_size
+                status = entry.stat(follow_symlinks=False)
+                left -= ENTRY_BYTES + status.st_size
                 if entry.name != CACHE.parent.name:  # the first record may make this folder
                     digest.update(os.fsencode(entry.path) + b"\0")
+                    times.update(b"%d %d %d\0" % (status.st_ino, status.st_mtime_ns, status.st_ctime_ns))
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if left < 0 or entry.name in UNRECORDED or not (is_folder or entry.is_file(follow_symlinks=False)):
-                    return ""
+                    return "", b""
                 if is_folder:
                     folders.append(entry.path)
                 else:
                     body = Path(entry.path).read_bytes()
                     digest.update(b"%d\0%b" % (len(body), body))
         except OSError:
-            return ""
-        return digest.hexdigest()
+            return "", b""
+        return digest.hexdigest(), times.digest()

@@ -25,7 +25,7 @@ from handler.commands.console import complain
 from handler.commands.local.development_tokens import LocalVerifier, find_issuer
 from handler.commands.local.local_endpoint import local_settings
 from handler.compiler.compile import Compiled
-from handler.compiler.source.files import parse_env
+from handler.compiler.source.files import MAX_FILE_BYTES, Unreadable, parse_env, read_bytes
 from handler.errors.authoring import KeyFileRefused
 from handler.errors.infrastructure import HttpError, SettingsError
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
@@ -112,10 +112,12 @@ def trial_secrets(env_file: Path | None, endpoint: str = "", allowed: Collection
 
     ``allowed``: as for ``secrets_here``.
     """
-    try:
-        text = env_file.read_text("utf-8") if env_file else ""
-    except (OSError, UnicodeDecodeError):
-        text = ""
+    text = ""
+    if env_file and os.path.lexists(env_file):
+        try:
+            text = read_bytes(env_file.parent, env_file.name, MAX_FILE_BYTES).decode("utf-8-sig")
+        except (Unreadable, UnicodeDecodeError) as exc:
+            complain(f"{env_file} {exc if isinstance(exc, Unreadable) else 'is not UTF-8'}")
     return read_secrets(parse_env(text)) | secrets_here(os.environ, endpoint, allowed)
 
 

@@ -79,9 +79,11 @@ class SchemaCache:
         schema = self._schemas.use(key_of("schema", entry, files.digest_of(entry), stepzen))
         if schema is None or any(files.digest_of(name) != digest for name, digest in schema.digests.items()):
             return None
-        for name in schema.digests:
-            files.read(name)
-        return schema
+        # A file may have been saved since.
+        same = [
+            files.read(name) is not None and files.sha256(name) == digest for name, digest in schema.digests.items()
+        ]
+        return schema if all(same) else None
 
     def keep_schema(self, entry: str, schema: HeldSchema, *, stepzen: bool) -> None:
         """Hold a schema that begins in the file ``entry``."""
@@ -109,9 +111,9 @@ class SchemaCache:
             return
         with suppress(OSError):
             digest = self._seal(key, value)
-            self._folder.mkdir(parents=True, exist_ok=True)
             if any(each.is_symlink() for each in (self._folder, self._folder.parent)):
                 return  # of a stranger, to a folder in which nothing may be written or deleted
+            self._folder.mkdir(parents=True, exist_ok=True)
             with suppress(FileExistsError), (self._folder / ".gitignore").open("x", encoding="utf-8") as file:
                 file.write("*\n")
             with tempfile.NamedTemporaryFile(dir=self._folder, prefix=NEW, delete=False) as new:

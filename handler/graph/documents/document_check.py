@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
+from hashlib import sha256
 from itertools import chain, repeat
 from typing import Any
 
@@ -125,8 +126,7 @@ def check_document(
         values = coerced.coerced
         counted = sorted(refuse_costly(chosen.document, schemas.view, variables=values, max_cost=limits.max_cost))
         if valid:
-            known = replace(chosen, counted=counted, cheap_values=_values_of(counted, values))
-            valid.chosen[operation_name] = known
+            _remember(replace(chosen, counted=counted, cheap_values=_values_of(counted, values)), valid, operation_name)
     return CheckedDocument(
         kind=chosen.node.operation.value,
         name=chosen.node.name.value if chosen.node.name else None,
@@ -148,12 +148,23 @@ class _ChosenOperation:
     introspects: bool
     hidden_names: HiddenNames | None
     counted: Sequence[str] = ()  # names of variables on which the cost depends
-    cheap_values: str | None = None  # the last values of these whose cost was below the limit
+    cheap_values: bytes | None = None  # the digest of the last values of these whose cost was below the limit
 
 
-def _values_of(names: Sequence[str], variables: Mapping[str, Any]) -> str:
-    """Return the values of variables as one text, in which ``1``, ``1.0`` and ``True`` differ."""
-    return repr([(name, variables[name]) for name in names if name in variables])
+MOST_CHOSEN = 4
+"""The operations that are remembered of a document. Their texts have the fragments of the document again."""
+
+
+def _remember(chosen: _ChosenOperation, valid: ValidDocument, name: str | None) -> None:
+    if len(valid.chosen) >= MOST_CHOSEN and name not in valid.chosen:
+        valid.chosen.clear()
+    valid.chosen[name] = chosen
+
+
+def _values_of(names: Sequence[str], variables: Mapping[str, Any]) -> bytes:
+    """Return the digest of the values of variables, in which ``1``, ``1.0`` and ``True`` differ."""
+    values = [(name, variables[name]) for name in names if name in variables]
+    return sha256(repr(values).encode(errors="surrogatepass")).digest()
 
 
 def _choose(
@@ -175,7 +186,7 @@ def _choose(
         introspects=introspects,
         hidden_names=find_hidden_names(own, view) if TYPE_NAME in printed and not introspects else None,
     )
-    valid.chosen[operation_name] = chosen
+    _remember(chosen, valid, operation_name)
     return chosen
 
 

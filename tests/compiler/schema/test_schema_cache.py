@@ -17,6 +17,7 @@ from handler.commands.folders.user_secret import cache_folder, user_cache
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.compiler.schema import schema
 from handler.compiler.schema.schema_cache import DIGEST_BYTES, MOST_FILES, SchemaCache
+from handler.compiler.source.files import EndpointFiles
 from handler.errors.authoring import CompileError
 from tests.conftest import ROOT
 from tests.graph.random_schemas import random_sdl
@@ -289,3 +290,24 @@ def test_folder_is_at_the_root_of_the_repository_and_none_in_ci(tmp_path: Path) 
 
     assert cache_folder(tmp_path / "below" / "api", {"CI": "false"}) == tmp_path / ".stile" / "cache"
     assert cache_folder(tmp_path / "below", {"CI": "true"}) is None
+
+
+def test_file_that_is_saved_while_it_is_looked_for_is_read_anew(
+    tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, schemas = write_endpoint(tmp_path, FILES), cache_in(kept)
+    compile_endpoint(folder, schemas=schemas)
+    look = EndpointFiles.digest_of
+    changed = FILES["last.graphql"].replace("next: D", "next: [D]")
+
+    def look_and_save(self: EndpointFiles, name: str) -> str | None:
+        digest = look(self, name)
+        (folder / "last.graphql").write_text(changed, encoding="utf-8")
+        return digest
+
+    monkeypatch.setattr(EndpointFiles, "digest_of", look_and_save)
+    (folder / "last.graphql").touch()
+    with_change = facts(compile_endpoint(folder, schemas=schemas))
+    monkeypatch.undo()
+
+    assert with_change == facts(compile_endpoint(folder))

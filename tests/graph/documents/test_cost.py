@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 import pytest
 
 from handler.errors.calls import DocumentRefused
+from handler.graph.documents.document_check import MOST_CHOSEN
 from handler.graph.documents.partial_schema import ViewSchemas
 from tests.graph.shop import LIMITS, check
 from tests.support.schemas import schemas_of
@@ -142,7 +144,20 @@ def test_cost_of_a_known_document_depends_on_its_values_alone() -> None:
     assert [is_taken(n=1), is_taken(), is_taken(n=1, m=False), is_taken(m=False)] == [True, False, True, False]
     valid = API.find_valid(text, limits)
     assert valid
-    assert (valid.chosen[None].counted, valid.chosen[None].cheap_values) == (["n"], "[('n', 1)]")
+    assert (valid.chosen[None].counted, valid.chosen[None].cheap_values) == (["n"], sha256(b"[('n', 1)]").digest())
+
+
+def test_long_values_and_many_operations_of_a_known_document_are_not_kept() -> None:
+    names = [f"O{number}" for number in range(9)]
+    text = "".join(f"query {name}($n: Big) {{ big(limit: $n) {{ name }} }}\n" for name in names)
+    for name in names:
+        check(text, {"n": "x" * 100_000}, schemas=API, limits=LIMITS, operation_name=name)
+
+    valid = API.find_valid(text, LIMITS)
+    assert valid
+    assert names[-1] in valid.chosen
+    assert len(valid.chosen) <= MOST_CHOSEN
+    assert all(len(chosen.cheap_values) == sha256().digest_size for chosen in valid.chosen.values())
 
 
 DEEP = schemas_of("""
