@@ -34,6 +34,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "A description is given as description, where Stile reads value.",
         "Write value.",
     ),
+    "empty-toolkit": (
+        "A toolkit has no tools, prompts, resources or skills.",
+        "Declare its functions, or remove the entry in code.",
+    ),
     "foreign-document-id": (
         "A manifest has an id that is not the SHA-256 of its text, and the API gets the SHA-256.",
         "Register the operation with the API by its SHA-256, as stile manifest lists it.",
@@ -129,6 +133,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
     "unkept-document": (
         "An operation asks for __schema or __type, so it is not kept as a persisted document.",
         "Send it as a query.",
+    ),
+    "unknown-context-member": (
+        "A tool in Python uses a member that Context does not have.",
+        "Write what the message names: docs/from-fastmcp.md shows it.",
     ),
     "unknown-slicing-argument": (
         "@listSize names an argument that its field does not have.",
