@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from handler.code_tools.boundary import LOG, author_traceback
+from handler.code_tools.boundary import LOG, shorten_traceback
 from handler.code_tools.content import run_prompt, run_resource
 from handler.code_tools.context import Context, GraphQL
 from handler.code_tools.dispatch import call_tool, list_section, unknown
@@ -119,11 +118,11 @@ class TestClient:
             InsufficientScope: the answer asks for a token with more scopes.
         """
         ctx = self.context(input_responses=answers or {}, request_state=to.state if to else None)
-        LOG.addFilter(_shorten)
+        LOG.addFilter(shorten_traceback)
         try:
             value = asyncio.run(call_tool(self._kit, name, {} if arguments is None else arguments, ctx))
         finally:
-            LOG.removeFilter(_shorten)
+            LOG.removeFilter(shorten_traceback)
         return value if isinstance(value, InputRequired) else Answer(value)
 
     def get_prompt(self, name: str, /, **arguments: str) -> JSONObject:
@@ -155,13 +154,6 @@ class TestClient:
 
     def _list(self, section: str) -> list[JSONObject]:
         return asyncio.run(list_section(self._kit, section, self.context()))
-
-
-def _shorten(record: logging.LogRecord) -> bool:
-    """Keep only the author's frames in the traceback of a failed call."""
-    if record.exc_info and record.exc_info[1]:
-        record.exc_text = author_traceback(record.exc_info[1], whole=False).rstrip("\n")
-    return True
 
 
 def _certain(value: JSONObject | InputRequired) -> JSONObject:

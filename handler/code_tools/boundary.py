@@ -266,3 +266,10 @@ def _is_ours(file: str) -> bool:
     is_installed = not {"site-packages", "dist-packages"}.isdisjoint(path.parts)
     is_standard = path.is_relative_to(sysconfig.get_paths()["stdlib"]) and not is_installed
     return file.startswith("<frozen") or path.is_relative_to(Path(handler.__file__).parent) or is_standard
+
+
+def shorten_traceback(record: logging.LogRecord) -> bool:
+    """Keep only authors' frames in the traceback of a record of ``LOG``."""
+    if record.exc_info and record.exc_info[1]:
+        record.exc_text = author_traceback(record.exc_info[1], whole=False).rstrip("\n")
+    return True

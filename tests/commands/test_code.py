@@ -309,7 +309,7 @@ async def ask(ctx: Context | None = None) -> str:
     async def inner() -> str:
         return await ctx.elicit("Sure?")
 
-    ctx.state["seen"] = ctx.auth
+    ctx.state["seen"] = () if ().count(1) else ctx.auth
     await ctx.infos("asked")
     return await inner()
 """

@@ -6,7 +6,6 @@ The caller gets none of this, and a model could act on none of it.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import ssl
@@ -19,8 +18,7 @@ from urllib.parse import parse_qsl, quote, unquote_plus, urlsplit
 
 from handler.bundle.identity import Identity, is_for_trials
 from handler.bundle.upstream import Upstream, is_address_of, is_reference
-from handler.code_tools.boundary import author_traceback
-from handler.commands.console import EscapingFormatter
+from handler.code_tools.boundary import LOG, shorten_traceback
 from handler.commands.local.local_server import ObservedExchange, address_hint, trial_secrets, unset_secrets
 from handler.compiler.compile import Compiled
 from handler.errors.access import CredentialRefused
@@ -312,20 +310,6 @@ def _quoted(value: object) -> str:
     return "(none)" if value is None else f'"{plain_text(str(value), most=MAX_LINE_CHARS)}"'
 
 
-class AuthorFormatter(EscapingFormatter):
-    """A formatter of log records whose tracebacks of authors' tools show authors' frames, or with ``whole`` all."""
-
-    def __init__(self, *, whole: bool) -> None:
-        super().__init__()
-        self._whole = whole
-
-    def format(self, record: logging.LogRecord) -> str:
-        if record.name == "stile.tools" and record.exc_info and record.exc_info[1] and not record.exc_text:
-            record.exc_text = author_traceback(record.exc_info[1], whole=self._whole).rstrip("\n")
-        return super().format(record)
-
-
 def show_authors_frames(*, whole: bool) -> None:
-    """Print tracebacks of this process's log records as above."""
-    if logging.lastResort is not None:
-        logging.lastResort.setFormatter(AuthorFormatter(whole=whole))
+    """Print tracebacks of authors' tools in this process's log with authors' frames, or with ``whole`` all."""
+    (LOG.removeFilter if whole else LOG.addFilter)(shorten_traceback)

@@ -155,9 +155,8 @@ def _unknown_members(function: Callable[..., Any]) -> Iterator[tuple[int, str]]:
     for code in codes:
         codes += [each for each in code.co_consts if isinstance(each, CodeType)]
         for before, each in pairwise(dis.get_instructions(code)):
-            loaded = before.argval if isinstance(before.argval, tuple) else (before.argval,)
-            is_read = loaded[-1:] and loaded[-1] in contexts and each.opname in ("LOAD_ATTR", "LOAD_METHOD")
-            if is_read and each.argval not in known:
+            loaded = before.argval[-1] if before.argval and isinstance(before.argval, tuple) else before.argval
+            if loaded in contexts and each.opname in ("LOAD_ATTR", "LOAD_METHOD") and each.argval not in known:
                 yield (each.positions.lineno if each.positions else 0) or code.co_firstlineno, each.argval
 
 
