@@ -38,6 +38,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "A toolkit has no tools, prompts, resources or skills.",
         "Declare its functions, or remove the entry in code.",
     ),
+    "expired-key": (
+        "An API key has expired, so its holder is refused.",
+        "Make a new key by `stile key NAME`, or remove the entry.",
+    ),
     "foreign-document-id": (
         "A manifest has an id that is not the SHA-256 of its text, and the API gets the SHA-256.",
         "Register the operation with the API by its SHA-256, as stile manifest lists it.",
@@ -69,6 +73,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
     "literal-secret": (
         "config.yaml holds a secret itself, so the endpoint cannot be published.",
         "Write env:NAME, secret:NAME or ssm:NAME.",
+    ),
+    "merge-mark": (
+        "A text has a mark of a merge that was not resolved.",
+        "Keep one version of the lines, and remove the marks.",
     ),
     "missing-root-type": (
         "The schema definition names a root type that does not exist.",

@@ -530,8 +530,8 @@ ERRORS: Mapping[str, tuple[str, str]] = {
         "Set STILE_STATE_KEY where the function runs, and here for the check.",
     ),
     "unset-variable": (
-        "A STEPZEN_ variable has no value.",
-        "Set it in the environment or in .env.",
+        "A STEPZEN_ variable has no value, or a value is a variable in the style of a shell, as ${NAME}.",
+        "Set the STEPZEN_ variable in the environment or in .env; write the value in place of ${NAME}.",
     ),
     "unused-binding": (
         "An operation does not use its bound variable.",

@@ -49,6 +49,7 @@ Operand = dict[str, Any]
 _BLANKS = " \t\r\n"
 _TYPE_END = rf":(?:{'|'.join(TYPES)})(?![\w-]|[./][\w-])"
 _CLAIM = re.compile(rf"[\w-]+(?:(?!{_TYPE_END})[./:][\w-]+)*")
+_REST_OF_URL = re.compile(rf"://[\w-]+(?:(?!{_TYPE_END})[./:][\w-]+)*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_][A-Za-z_0-9]*)*")
 _ROOT = re.compile(r"\$\w*")
 _TYPE = re.compile(rf"[{_BLANKS}]*:[{_BLANKS}]*(\w*)")
@@ -201,7 +202,7 @@ class _Parser:
         match = _ROOT.match(self.text, self.at)
         if match is None or match[0] not in ("$jwt", "$variables"):
             raise self.unexpected("$jwt or $variables", '$jwt.role:String == "admin"' if typed else "?$jwt.role")
-        self.at = match.end()
+        root, self.at = match.start(), match.end()
         start = self.at
         if match[0] == "$variables":
             match = _VARIABLE.match(self.text, self.at + 1) if self._next() == "." else None
@@ -215,6 +216,8 @@ class _Parser:
             path: list[str] = []
             while self._next() == "." or (typed and not path):
                 path.append(self._claim_name())
+            if url := _REST_OF_URL.match(self.text, self.at):
+                raise self.mistake(f'a claim named by a URL needs quotes, as in $jwt."{path[-1]}{url[0]:.80}"', root)
             names = [name for text in path for name in _SEPARATOR.split(text)]
             operand = {"jwt": path}
         if len(names) > MAX_NAMES:

@@ -144,8 +144,9 @@ def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | No
     beside = files.names_beside(name)
     stages = [match[1] for match in map(STAGE_FILE.fullmatch, beside) if match]
     misnamed = [other for other, right_name in misnamed_files(beside) if join(name, right_name) == name]
+    misnamed += [each for each in beside if re.fullmatch(rf"config[-_]{re.escape(stage)}\.ya?ml", each)]
     remedy = f"the stages here are {some(stages, most=10)}" if stages else "create it, or leave out --stage"
-    remedy = f"rename {misnamed[0]}, which is not read" if misnamed else f"{remedy}{did_you_mean(stage, stages)}"
+    remedy = f"rename {misnamed[0]} to config.{stage}.yaml" if misnamed else f"{remedy}{did_you_mean(stage, stages)}"
     problems.add(Place(name), f'the file of the stage "{stage}" does not exist: {remedy}', code="unreadable-file")
     return node
 

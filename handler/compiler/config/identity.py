@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
@@ -68,6 +69,8 @@ def _issuer(section: Section, problems: Problems) -> Issuer:
         problems.warn(section.key_place(section.accept(*ISSUER)[0]), sentence, code="no-audience")
     if "algorithms" in section and not section.has_items("algorithms"):
         section.refuse("algorithms", f"some of {', '.join(PUBLIC_ALGORITHMS)}")
+    if section.text("jwksendpoint").endswith(("/openid-configuration", "/oauth-authorization-server")):
+        section.refuse("jwksendpoint", "the URL of the keys, which this discovery document has as jwks_uri")
     return Issuer(
         issuer=section.text("issuer"),
         audiences=audiences,
@@ -149,10 +152,13 @@ def _expires(entry: Section) -> int:
     if not text:
         return 0
     try:
-        return expiry_in(text)
+        expires = expiry_in(text)
     except ValueError:
         entry.refuse("expires", "a date or a time in ISO 8601, such as 2030-01-31")
         return 0
+    if expires <= time.time():
+        entry.warn("expires", "it has expired: make a new key by `stile key`, or remove this one", code="expired-key")
+    return expires
 
 
 def expiry_in(text: str) -> int:

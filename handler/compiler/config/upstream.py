@@ -31,7 +31,7 @@ from handler.bundle.upstream import (
     is_reference,
     parse_reference,
 )
-from handler.compiler.config.values import is_http_url, is_on_loopback, is_printable_ascii, read_https_url
+from handler.compiler.config.values import claim_fault, is_http_url, is_on_loopback, is_printable_ascii, read_https_url
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
 from handler.http.addresses import keys_in
@@ -91,7 +91,7 @@ def _tenant(section: Section, problems: Problems, *, url: str) -> TenantPart | N
             section.fault("tenant_pattern", sentence, code="invalid-tenant-url")
         return None
     before, claim, after = PLACE.split(url, maxsplit=1)
-    if fault := _tenant_fault(before, after):
+    if fault := _tenant_fault(before, after) or claim_fault(claim):
         section.fault("url", fault, code="invalid-tenant-url")
         return None
     pattern = _tenant_pattern(section, problems)
@@ -159,7 +159,7 @@ def _auth(upstream: Section, problems: Problems, *, url: str) -> UpstreamAuth:
     section = upstream.section("auth")
     modes = [key for key in section if key in READERS]
     if len(modes) != 1:
-        sentence = f'"upstream.auth": expected one mode, of {_MODES}'
+        sentence = f'"upstream.auth": expected one mode, as in {{bearer: secret:TOKEN}}; the modes are {_MODES}'
         problems.add(section.place(), sentence, code="invalid-auth-mode")
         return NoAuth()
     return READERS[modes[0]](section, url)
@@ -239,6 +239,8 @@ def _secret(section: Section, key: str) -> SecretText:
         section.fault(key, f"expected {_REFERENCES}", code="invalid-secret-reference")
     else:
         sentence = f"a literal secret cannot be published: expected {_REFERENCES}"
+        if parse_reference(reference := text.rpartition(" ")[2]):
+            sentence = f"{reference} is within a text: expected bearer: {reference}, or it alone, for the whole text"
         section.warn(key, sentence, code="literal-secret")
     return SecretText(text)
 
@@ -321,9 +323,7 @@ def _value_fault(value: str) -> str:
         return "expected printable ASCII"
     if is_reference(value):
         return "a reference to a secret belongs in upstream.auth, as {header: NAME, value: secret:NAME}"
-    if value.startswith(CLAIM) and not value.removeprefix(CLAIM).strip(" ."):
-        return "the claim has no name: expected claim:NAME, or a path such as claim:org.id"
-    return ""
+    return claim_fault(value.removeprefix(CLAIM)) if value.startswith(CLAIM) else ""
 
 
 def _quoted(name: str) -> str:

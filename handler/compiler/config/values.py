@@ -78,6 +78,14 @@ def is_metadata_document(url: str) -> bool:
     return is_http_url(url) and url.startswith("https:") and url.count("/") >= 3 and "#" not in url
 
 
+def claim_fault(name: str) -> str:
+    """Return why a text is not the name of a claim, or of a path to one, or an empty string."""
+    bare = re.sub(r"\$(jwt\.)?|claim:", "", name, count=1) if name.startswith(("$", "claim:")) else name
+    if bare != name:
+        return f'"{name:.80}" is not the name of a claim: expected {bare:.80}'
+    return "" if name.strip(" .") else "the claim has no name: expected one, or a path such as org.id"
+
+
 ATTRIBUTE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 

@@ -37,7 +37,7 @@ from handler.compiler.operations.validation import (
 )
 from handler.compiler.problems import Problems, node_location, place_text
 from handler.compiler.schema.directives import ON_OPERATIONS, nodes_in, read_arguments
-from handler.compiler.schema.schema import AuthorSchema, has_no_definition
+from handler.compiler.schema.schema import AuthorSchema, has_no_definition, syntax_fault
 from handler.compiler.schema.tool_options import NO_OPTIONS, read_author_options
 from handler.compiler.source.files import EndpointFiles
 from handler.graph.documents.operation import fragments_of
@@ -105,7 +105,7 @@ def _parse(text: OperationText, problems: Problems) -> DocumentNode | None:
         if text.source and has_no_definition(text.source):
             problems.add(text.place, NO_OPERATION, code="no-operation")
         else:
-            problems.add(exc, exc.message, code="syntax-error")
+            problems.add(exc, syntax_fault(exc), code="syntax-error")
     return None
 
 

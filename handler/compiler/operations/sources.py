@@ -9,6 +9,7 @@ that end in ``.graphqls`` hold schemas, by the convention of the servers that re
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -260,8 +261,8 @@ class Unread:
 def unread_files(files: EndpointFiles, folder: str, *, declared: bool, others: Sequence[str]) -> list[Unread]:
     """Return unread files that look like files of operations.
 
-    ``folder`` is the folder of operations. All other folders except ``others`` are searched only if no tool is
-    ``declared``: beside tools, an author may keep such files for a reason.
+    ``folder`` is the folder of operations. All other folders except ``others`` are searched if no tool is ``declared``.
+    Beside tools, an author may keep such files: only ``@mcpTool`` beside the folder, or in place of it, is reported.
     """
     unread = [  # links are not followed, so any may lead to a tool
         Unread(at=Place(link), sentence="it is a link to a folder, which is not followed", tool=True)
@@ -275,14 +276,30 @@ def unread_files(files: EndpointFiles, folder: str, *, declared: bool, others: S
                 remedy = _remedy(name) if at == folder else f"operations belong in {folder}/"
                 at_tool = place_in(Source(text, name), tool.start(1)) if tool else Place(name)
                 unread.append(Unread(at=at_tool, sentence=f"it is not read: {remedy}", tool=tool is not None))
-    if not declared:
-        but = (folder, *alike, *others)
-        for name, text in _unread(files, ".", suffixes=(*SUFFIXES, SCHEMA_SUFFIX), but=but):
-            if tool := _TOOL.search(text):
-                remedy = f"operations belong in {folder}/" if tool[1] == "@mcpTool" else "name it in @sdl(files:)"
-                sentence = f"it is not read, and has {tool[1]}: {remedy}"
-                unread.append(Unread(at=place_in(Source(text, name), tool.start(1)), sentence=sentence, tool=True))
+    for name, text in _unread(files, ".", suffixes=(*SUFFIXES, SCHEMA_SUFFIX), but=(folder, *alike, *others)):
+        remedy, is_near = _home(name, folder, files)
+        tool = _TOOL.search(text)
+        if tool and (not declared or (is_near and tool[1] == "@mcpTool")):
+            remedy = remedy if tool[1] == "@mcpTool" else "name it in @sdl(files:)"
+            sentence = f"it is not read, and has {tool[1]}: {remedy}"
+            unread.append(Unread(at=place_in(Source(text, name), tool.start(1)), sentence=sentence, tool=True))
     return unread
+
+
+def unread_with(name: str, context: CompileContext) -> tuple[Place, str] | None:
+    """Return the first unread file that has an operation of this name, and its remedy; ``None`` if there is none."""
+    operation = re.compile(rf"{_OUTSIDE_COMMENTS}\b(?:query|mutation)\s+{re.escape(name)}\b", re.MULTILINE)
+    files, folder = context.files, context.project.path(OPERATIONS_FOLDER)
+    unread = (file for file, text in _unread(files, ".", suffixes=SUFFIXES) if operation.search(text))
+    return next(((Place(file), _home(file, folder, files)[0]) for file in unread), None)
+
+
+def _home(name: str, folder: str, files: EndpointFiles) -> tuple[str, bool]:
+    """Return the remedy for a file outside of the folder of operations, and whether it is beside, or in place of it."""
+    above, beside = posixpath.dirname(name), posixpath.dirname(folder)
+    if above and posixpath.dirname(above) == beside and not files.exists(folder):
+        return f"rename the folder {above} to {folder}", True
+    return f"operations belong in {folder}/", above == beside
 
 
 def _remedy(name: str) -> str:

@@ -5,6 +5,7 @@ Source: IBM API Connect for GraphQL, "directive @tool" and "directive @sdl"; Cos
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -192,7 +193,9 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
     except GraphQLError as exc:
         if unknown and exc.message.endswith("was not provided."):  # under its own name
             return None
-        problems.add(exc if exc.nodes else node, f"@{node.name.value}: {exc.message}", code="wrong-value")
+        enum = re.search(r"(?:Enum|in) '(Stile_\w+)'", exc.message)
+        hint = f" Expected {' or '.join(getattr(DEFINITIONS.type_map[enum[1]], 'values', ()))}." if enum else ""
+        problems.add(exc if exc.nodes else node, f"@{node.name.value}: {exc.message}{hint}", code="wrong-value")
         return None
     return None if unknown or repeated else values
 

@@ -198,7 +198,7 @@ class _Reader:
             elif begin.startswith("{") and '"__schema"' in begin:
                 self._problems.add(Place(name, 1, 1), INTROSPECTION, code="syntax-error")
             else:
-                self._problems.add(exc, exc.message, code="syntax-error")
+                self._problems.add(exc, syntax_fault(exc), code="syntax-error")
         return None
 
 
@@ -256,6 +256,22 @@ def has_no_definition(source: Source) -> bool:
         return Lexer(source).advance().kind is TokenKind.EOF
     except GraphQLSyntaxError:
         return False
+
+
+QUOTES, SPACES = "\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019\u201a", "\u00a0\u2007\u202f\u3000"
+"""Typographic characters, which word processors and web pages have in place of ``"`` and of a space."""
+
+
+def syntax_fault(exc: GraphQLError) -> str:
+    """Return the sentence of a syntax error, which names another language if the file is in one."""
+    body = exc.source.body if exc.source else ""
+    rest = body[next(iter(exc.positions or ()), len(body)) :]
+    if rest and rest[0] in QUOTES + SPACES:
+        instead = "a plain space" if rest[0] in SPACES else 'a straight "'
+        return f"{rest[0]} is a typographic character (U+{ord(rest[0]):04X}): write {instead} in its place"
+    if rest.startswith(("import ", "export ", "const ", "//", "/*")) and "`" in rest:
+        return "this is JavaScript or TypeScript: expected GraphQL alone, which is the text between the backticks"
+    return "this is HTML or XML: expected GraphQL" if body.lstrip().startswith("<") else exc.message
 
 
 class SdlLexer(Lexer):

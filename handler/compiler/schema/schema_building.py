@@ -266,7 +266,10 @@ def sentence_of(error: GraphQLError, directives: Iterable[str]) -> str:
     if not error.message.startswith("Unknown directive") or not isinstance(node, DirectiveNode):
         return error.message
     nearest_name = nearest(node.name.value, list(directives))
-    return error.message if nearest_name is None else f"{error.message.rstrip('.')}; did you mean @{nearest_name}?"
+    arguments = ", ".join(f"{each.name.value}: …" for each in node.arguments or ())
+    declaration = f'"directive @{node.name.value}{arguments and f"({arguments})"} on …"'
+    remedy = f"; did you mean @{nearest_name}?" if nearest_name else f": declare it, as in {declaration}, or remove it"
+    return error.message.rstrip(".") + remedy
 
 
 def with_code(error: GraphQLError, code: str) -> GraphQLError:

@@ -89,7 +89,7 @@ class EndpointFiles:
         faults: list[tuple[str, str]] = []
         top = self.folder / below
         if not self.has_folder(below):
-            return Found(faults=((below, "is not a folder"),) if self._stands(below) else ())
+            return Found(faults=((below, f"{_link(top)}is not a folder"),) if self._stands(below) else ())
         inside = _is_inside(self.folder, top)
 
         def note(failure: OSError) -> None:
@@ -158,7 +158,18 @@ class EndpointFiles:
                 line = exc.object.count(b"\n", 0, exc.start) + 1
                 reason = f"is not UTF-8: line {line} has a byte that cannot be read"
                 self._report(Unreadable(reason), name, at)
+            self._judge_merge(name)
         return self._texts[name]
+
+    def _judge_merge(self, name: str) -> None:
+        """Refuse a text with a mark of a merge; warn of a mark in prose, which may be about merges."""
+        if mark := _MERGE_MARK.search(self._texts[name] or ""):
+            at = place_in(Source(mark.string, name), mark.start())
+            if name.endswith((*SDL_SUFFIXES, ".yaml", ".json", ENV_FILE)):
+                self._texts[name] = None
+                self._problems.add(at, _MERGE, code="unreadable-file")
+            else:
+                self._problems.warn(at, _MERGE, code="merge-mark", about=[name])
 
     def read_bytes(self, name: str, *, named_at: Place | None = None, max_bytes: int) -> bytes | None:
         """Return the bytes of a file, or report why it is unreadable and return ``None``."""
@@ -278,19 +289,26 @@ def _opened(folder: Path, name: str) -> Iterator[BinaryIO]:
     path = folder / name
     try:
         if not _is_inside(folder, path):
-            raise Unreadable("lies outside the endpoint folder")
+            raise Unreadable(f"{_link(path)}lies outside the endpoint folder")
         if not stat.S_ISREG(path.stat().st_mode):  # before opening it: a pipe would wait for a writer
             raise Unreadable("is not a file")
         with path.open("rb") as file:
             yield file
     except FileNotFoundError as exc:
-        raise Unreadable("does not exist") from exc
+        raise Unreadable(f"{_link(path)}does not exist") from exc
     except OSError as exc:
         raise Unreadable(f"cannot be read: {exc.strerror}") from exc
     except ValueError as exc:
         raise Unreadable("has a character that no file's name can have") from exc
 
 
+def _link(path: Path) -> str:
+    """Return the beginning of a sentence about the target of a link; an empty string if the path is not a link."""
+    return f"is a link to {path.readlink()}, which " if path.is_symlink() else ""
+
+
+_MERGE_MARK = re.compile(r"^(?:<{7}|>{7})(?: |$)", re.MULTILINE)
+_MERGE = "a merge was not resolved here: keep one version of the lines, and remove the marks"
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)")
 _QUOTED = re.compile(r"""(["'])(.*?)\1\s*(?:#.*)?""")
 

@@ -14,14 +14,15 @@ import yaml
 
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import Variables
-from handler.compiler.source.keys import BOOLEANS, NAME, Key, Keys
+from handler.compiler.source.keys import BOOLEANS, NAME, Key, Keys, rows
 from handler.compiler.source.yaml_tree import character_place, is_empty, mark_place, node_place, value_of
 from handler.strict_json import JSONObject
-from handler.text.sentences import did_you_mean
+from handler.text.sentences import did_you_mean, some
 
 WITH_SECRETS = ("deployment", "identity", "upstream")
 """Sections of ``config.yaml`` whose values messages do not show: any of them may be a secret at a wrong place."""
 
+SHELL = re.compile(r"\$\{([A-Z_][A-Z0-9_]{0,63})\}")  # an environment variable
 SETTING = re.compile(r"[A-Za-z_-]{1,40}|sha256")
 """A key that may be shown among secrets. A secret may be there as a key: ``auth: {bearer 8f3c…}``."""
 
@@ -72,7 +73,11 @@ class Section:
         """Report every key that is not among ``known``. A section below a table is held against it when it is read."""
         for key, _ in self._node.value if self._node else ():
             if key.value not in known and key.value not in self._accepted:
-                names = ", ".join(known) + did_you_mean(key.value, known)
+                paths = [
+                    path for path, _ in rows(self._keys) if re.fullmatch(rf".+\.{re.escape(key.value)}(\[])?", path)
+                ]
+                hint = f"; it belongs below, as {some(paths)}" if paths else did_you_mean(key.value, known)
+                names = ", ".join(known) + hint
                 name = key.value if not self._is_secret("") or SETTING.fullmatch(key.value) else "…"
                 sentence = f'unknown key "{self._path}{name}": expected one of {names}'
                 self._problems.add(node_place(key), sentence, code="unknown-key")
@@ -195,6 +200,12 @@ class Section:
     def sections(self, key: str, *, short: str = "") -> list[Section]:
         """List the mappings in the list below a key. A text is a mapping from ``short``, or the table's, to it."""
         short = self._keys[key].short if key in self._keys else short
+        node, keys = self._values.get(key), self._keys[key].keys if key in self._keys else {}
+        entries = node.value if isinstance(node, yaml.MappingNode) and keys else []
+        if entries and all(isinstance(each, yaml.MappingNode) and name.value not in keys for name, each in entries):
+            name = "NAME" if self._is_secret(key) else f"{entries[0][0].value:.80}"
+            self.fault(key, f"expected a list, as in - {next(iter(keys))}: {name}", code="invalid-value")
+            return []
         mappings = []
         for place, item in enumerate(self._items(key)):
             node, at = item, item.start_mark
@@ -237,9 +248,9 @@ class Section:
             if not isinstance(node, yaml.ScalarNode):
                 self.fault(f"{key}[{place}]", "expected a text", code="invalid-value", at=node_place(node))
                 continue
-            text, at = self._resolved(node) or "", node_place(node)
-            texts.append((text, at))
-            if row and row.fault and (sentence := row.fault(text)):
+            text, at = self._resolved(node), node_place(node)
+            texts.append((text or "", at))
+            if text is not None and row and row.fault and (sentence := row.fault(text)):
                 self.fault(key, sentence, code=row.code, at=at)
         return texts
 
@@ -249,6 +260,11 @@ class Section:
 
     def _resolved(self, node: yaml.ScalarNode) -> str | None:
         text = str(node.value)
+        if self._is_secret("") and (shell := SHELL.search(text)):
+            name = shell[1] if shell[0] == text else "NAME"  # the rest may be a secret
+            remedy = f"write the value, for a stage in config.STAGE.yaml, or for a secret env:{name} or secret:{name}"
+            self._problems.add(node_place(node), f"${{{name}}} is not replaced: {remedy}", code="unset-variable")
+            return None
         if self._variables is None or not NAME.fullmatch(text):
             return text
         value = self._variables.find(text)

@@ -31,10 +31,13 @@ CONDITION = re.compile(r"\?\$(jwt|variables)[\w.]*")
 
 REMEDIES: Mapping[str, str] = {
     "could not find expected ':'": ": a key lacks its colon here, or in the line above",
-    "mapping values are not allowed": ': a text with ": " in it needs quotes',
+    "mapping values are not allowed": ': a text with ": " in it needs quotes, and keys equal indentation',
     "expected ' ', but found": ": a text that begins with ! needs quotes",
     "expected alphabetic or numeric character": ": put the whole text into quotes",
     "expected <block end>, but found '<scalar>'": ": put the whole text of a value into quotes",
+    "expected <block end>, but found '?'": ": the list above has the level of this key; indent it as far as an entry",
+    "expected <block end>, but found '-'": ": the keys above have the level of this entry; indent it below its key",
+    "expected <block end>, but found '<block": ": no line above has this indentation; indent it as far as its level",
 }
 """Beginning of a problem of the parser -> the way to mend it."""
 

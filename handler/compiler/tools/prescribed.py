@@ -42,8 +42,9 @@ from handler.compiler.json_schemas.input_schema import (
 from handler.compiler.json_schemas.output_schema import output_schema
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
 from handler.compiler.operations.kept_operations import KeptTool
+from handler.compiler.operations.sources import unread_with
 from handler.compiler.operations.used_coordinates import coordinates_used
-from handler.compiler.problems import Problems, where
+from handler.compiler.problems import At, Problems, where
 from handler.compiler.schema.directives import ToolDirective, argument_items, value_of_argument
 from handler.compiler.schema.tool_options import RESULT, AuthorOptions
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
@@ -71,8 +72,14 @@ def prescribed_tool(context: ApiContext, directive: ToolDirective, *, operations
             hint = did_you_mean(name, [*by_name, *operations.refused]) or (
                 ": expected its name in a file of @sdl(executables: [{document, persist: true}])"
             )
+            at: At = value_of_argument(directive.node, "prescribed")
             sentence = f'@tool "{directive.name}": the operation "{name}" does not exist{hint}'
-            problems.add(value_of_argument(directive.node, "prescribed"), sentence, code="unknown-operation")
+            if unread := unread_with(name, context.endpoint):
+                at, sentence = (
+                    unread[0],
+                    f'it is not read, and has the operation of @tool "{directive.name}": {unread[1]}',
+                )
+            problems.add(at, sentence, code="unknown-operation")
         return None
     if not operation.persisted:
         sentence = f'@tool "{directive.name}": the operation "{name}" is not persisted: set persist: true'

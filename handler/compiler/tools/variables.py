@@ -30,6 +30,7 @@ from graphql import (
 from handler.bundle.tools import Binding
 from handler.compiler.api_context import ApiContext
 from handler.compiler.config.upstream import header_fault
+from handler.compiler.config.values import claim_fault
 from handler.compiler.json_schemas.defaults import coordinates_in, json_of
 from handler.compiler.json_schemas.scalars import Scalar
 from handler.compiler.operations.author_operations import AuthorOperation
@@ -105,10 +106,10 @@ def _binding(node: VariableDefinitionNode, type_: Any, problems: Problems) -> Bi
             binding = Binding(variable=name, source="header", name=header, value=None, read_as=read_as)
         case _:
             claim = values["claim"] or ""
-            fault = "" if claim.strip() else f"@mcpBind on ${name}: the claim has no name"
+            fault = claim_fault(claim) and f"@mcpBind on ${name}: {claim_fault(claim)}"
             binding = Binding(variable=name, source="claim", name=claim, value=None, read_as="")
     if fault:
-        problems.add(directive, fault, code="invalid-binding")
+        problems.add(argument.value, fault, code="invalid-binding")
     return None if fault else binding
 
 

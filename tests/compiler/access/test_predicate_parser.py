@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from handler.compiler.access.predicate_parser import MAX_CHARS, MAX_NAMES, MAX_NESTING, parse_predicate
-from handler.compiler.problems import Problems
+from handler.compiler.problems import Place, Problems
 from handler.errors.authoring import Problem
 from handler.policy.predicates import Predicate
 from tests.support.predicates import place_in_one_line, predicate_of
@@ -297,3 +297,20 @@ def test_type_that_is_near_to_a_known_one_is_suggested() -> None:
 
 def test_first_of_several_mistakes_is_told() -> None:
     assert problem_of("$jwt.a == 1 && $jwt.b == 2 && (").column == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "?$jwt && $jwt.https://a.b/roles:String has 'x'",
+        "?$jwt && ?$jwt.https://a.b/roles",
+        "?$jwt && ($jwt.https://a.b/roles:Int > 1)",
+    ],
+)
+def test_claim_named_by_a_url_is_shown_in_quotes(text: str) -> None:
+    problems = Problems()
+
+    assert parse_predicate(text, lambda offset: Place("c", 1, offset), problems) is None
+    (problem,) = problems.errors
+    assert problem.column == text.index("$jwt.https")
+    assert '$jwt."https://a.b/roles"' in problem.sentence

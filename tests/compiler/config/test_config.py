@@ -294,7 +294,7 @@ def test_header_that_is_a_credential_is_refused_with_its_place(tmp_path: Path, n
         ('"": a', "upstream.headers & header name"),
         ('x: "a\\nb: c"', '"x" & ASCII'),
         ("x: größe", '"x" & ASCII'),
-        ("x: 'claim:'", '"x" & claim:NAME'),
+        ("x: 'claim:'", '"x" & a path such as org.id'),
         ("x: claim:größe", '"x" & ASCII'),
         ("x: secret:K", '"x" & secret:NAME & upstream.auth'),
     ],
@@ -394,15 +394,16 @@ def test_misspelt_stage_is_told_the_stages_that_exist(tmp_path: Path, stage: str
     assert problem.sentence == f'the file of the stage "{stage}" does not exist: {remedy}'
 
 
-def test_misnamed_file_of_the_stage_is_told_by_its_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["config.prod.yml", "config-prod.yaml", "config_prod.yml"])
+def test_misnamed_file_of_the_stage_is_told_by_its_name(tmp_path: Path, name: str) -> None:
     folder = staged(tmp_path, base="limits: {max_depth: 4}")
-    (folder / "config.prod.yml").touch()
+    (folder / name).touch()
 
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder, stage="prod")
 
     (problem,) = caught.value.problems
-    assert problem.sentence == 'the file of the stage "prod" does not exist: rename config.prod.yml, which is not read'
+    assert problem.sentence == f'the file of the stage "prod" does not exist: rename {name} to config.prod.yaml'
 
 
 def test_stage_that_is_laid_over_a_circle_is_reported(tmp_path: Path) -> None:
@@ -464,3 +465,77 @@ def test_deadline_after_the_answer_is_doubted(tmp_path: Path, timeout_s: int, do
     files = {"index.graphql": QUERY, "config.yaml": f"default_tool: false\nupstream: {{timeout_s: {timeout_s}}}"}
 
     assert doubted(tmp_path, files) == ['config.yaml:2:23 ineffective-timeout: "upstream.timeout_s" & 28'] * doubts
+
+
+@pytest.mark.parametrize(
+    ("config", "remedy"),
+    [
+        ("access:\n  policies:\n    - type: Query\n    rules: []", "4:5 invalid-yaml: indent it as far as an entry"),
+        ("access:\n  hide: Query.a\n  - x", "3:3 invalid-yaml: indent it below its key"),
+        ("access:\n    anonymous: allow\n  hide: []", "3:3 invalid-yaml: no line above has this indentation"),
+        ("access:\n  anonymous: allow\n    hide: []", "3:9 invalid-yaml: and keys equal indentation"),
+    ],
+)
+def test_line_at_the_wrong_level_is_reported_with_the_remedy(tmp_path: Path, config: str, remedy: str) -> None:
+    assert refused(tmp_path, config) == [f"config.yaml:{remedy}"]
+
+
+@pytest.mark.parametrize(
+    ("config", "line"),
+    [
+        ('upstream: {url: "${API_URL}"}', "1:17 unset-variable: ${API_URL} & config.STAGE.yaml"),
+        ('upstream: {headers: {x-a: "${A_1}"}}', "1:27 unset-variable: ${A_1}"),
+        ('identity: {issuer: "${ISSUER}", jwksendpoint: "https://a.b/"}', "1:20 unset-variable: ${ISSUER}"),
+        ('identity: {audience: ["${AUD}"], jwksendpoint: "https://a.b/"}', "1:23 unset-variable: ${AUD}"),
+    ],
+)
+def test_variable_of_a_shell_is_not_taken_for_a_value(tmp_path: Path, config: str, line: str) -> None:
+    assert refused(tmp_path, config) == [f"config.yaml:{line}"]
+
+
+def test_text_around_a_variable_of_a_shell_is_not_shown(tmp_path: Path) -> None:
+    lines = refused(tmp_path, "upstream: {url: 'https://a.b/', auth: {bearer: 'abc${TOKEN}def'}}")
+
+    assert lines == [
+        "config.yaml:1:48 invalid-secret-reference: secret:NAME",
+        "config.yaml:1:48 unset-variable: ${NAME} & secret:NAME",
+    ]
+    assert not any(part in line for part in ("abc", "TOKEN}", "def") for line in lines)
+
+
+def test_text_outside_of_api_and_callers_may_have_a_variable_of_a_shell(tmp_path: Path) -> None:
+    assert bundle_with(tmp_path, "instructions: 'Say ${NAME}.'").instructions == "Say ${NAME}."
+
+
+@pytest.mark.parametrize(
+    ("config", "path"),
+    [
+        ("policies: []", "access.policies"),
+        ("url: https://a.b/", "upstream.url"),
+        ("api_keys: []", "identity.api_keys"),
+        ("oauth_proxy: {}", "identity.oauth_proxy"),
+    ],
+)
+def test_key_at_the_top_of_the_file_is_reported_with_its_section(tmp_path: Path, config: str, path: str) -> None:
+    assert refused(tmp_path, config) == [f"config.yaml:1:1 unknown-key: it belongs below, as {path}"]
+
+
+def test_key_below_its_section_is_reported_with_the_deeper_one(tmp_path: Path) -> None:
+    assert refused(tmp_path, "identity: {redirect_uris: []}") == [
+        "config.yaml:1:12 unknown-key: it belongs below, as oauth_proxy.redirect_uris"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("config", "line"),
+    [
+        (
+            "access: {policies: {Query: {policyDefault: {condition: true}}}}",
+            '1:20 invalid-value: "access.policies" & a list & - type: Query',
+        ),
+        ("access: {policies: {type: Query, rules: {a: {condition: true}}}}", "1:41 invalid-value: a list"),
+        ("identity: {api_keys: {ci: {sha256: x}}}", "1:22 invalid-value: a list & - name: NAME"),
+    ],
+)
+def test_entries_by_their_names_are_reported_as_a_list(tmp_path: Path, config: str, line: str) -> None:
+    assert refused(tmp_path, config) == [f"config.yaml:{line}"]

@@ -441,3 +441,21 @@ def test_keys_of_one_name_in_two_entries_are_reported(tmp_path: Path) -> None:
     entry = f"{{api_keys: [{{name: a, sha256: {SHA256}}}]}}"
 
     assert refused(tmp_path, f"identity:\n  - {entry}\n  - {entry}\n") == ['config.yaml:4:24 duplicate-api-key: "a"']
+
+
+@pytest.mark.parametrize("end", ["openid-configuration", "oauth-authorization-server"])
+def test_discovery_document_is_refused_as_a_key_set(tmp_path: Path, end: str) -> None:
+    config = f"identity: {{audience: a, jwksendpoint: 'https://id.example.com/.well-known/{end}'}}"
+
+    assert reported(tmp_path, {**FILES, "config.yaml": config}) == [
+        'config.yaml:1:39 invalid-value: "identity.jwksendpoint" & discovery document & jwks_uri'
+    ]
+
+
+@pytest.mark.parametrize(("expires", "warnings"), [("2001-01-31", 1), ("9001-01-31", 0)])
+def test_key_that_has_expired_is_doubted(tmp_path: Path, expires: str, warnings: int) -> None:
+    config = f"{HEAD}identity: {{api_keys: [{{name: ci, sha256: {'ab' * 32}, expires: {expires}}}]}}"
+
+    lines = [each for each in doubted(tmp_path, {**FILES, "config.yaml": config}) if " expired-key: " in each]
+
+    assert lines == ["config.yaml:2:117 expired-key: stile key"][:warnings]

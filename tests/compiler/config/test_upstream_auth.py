@@ -250,3 +250,27 @@ def test_header_is_set_or_forwarded_and_once(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_reference_that_could_lead_elsewhere_is_none(text: str) -> None:
     assert parse_reference(text) is None
+
+
+@pytest.mark.parametrize("text", ["Bearer secret:TOKEN", "JWT env:TOKEN"])
+def test_reference_within_a_text_is_doubted_with_the_mode_that_takes_it(tmp_path: Path, text: str) -> None:
+    reference = text.partition(" ")[2]
+
+    lines = warned(tmp_path, f"{{url: 'https://a.b/', auth: {{header: authorization, value: '{text}'}}}}")
+
+    assert lines == [f"config.yaml:1:70 literal-secret: {reference} is within a text & bearer: {reference}"]
+
+
+@pytest.mark.parametrize("claim", ["$jwt.org.id", "$org.id", "claim:org.id"])
+def test_sign_before_the_name_of_a_claim_is_reported(tmp_path: Path, claim: str) -> None:
+    lines = refused(tmp_path, f"{{url: 'https://a.b/', headers: {{x-org: 'claim:{claim}'}}}}")
+
+    assert lines == [f'invalid-header: "{claim}" is not the name of a claim & expected org.id']
+
+
+def test_sign_before_the_claim_of_the_tenant_is_reported(tmp_path: Path) -> None:
+    url = "https://{claim:$jwt.tenant}.example.com/graphql"
+
+    assert refused(tmp_path, f"{{url: '{url}', tenant_pattern: '[a-z]+'}}") == [
+        "config.yaml:1:17 invalid-tenant-url: expected tenant"
+    ]

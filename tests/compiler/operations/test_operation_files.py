@@ -315,3 +315,60 @@ def problems(folder: Path) -> list[Reported]:
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder)
     return reported_by(caught.value)
+
+
+DECLARED = {"operations/a.gql": tool("a")}
+
+
+def test_tool_beside_the_folder_of_operations_is_told_beside_declared_tools(tmp_path: Path) -> None:
+    assert told(tmp_path, {**DECLARED, "q.graphql": TOOL, "plain.graphql": "query P { x }"}) == [
+        "q.graphql:1:9 unread-file: @mcpTool & operations/"
+    ]
+
+
+def test_folder_in_place_of_operations_is_told_with_its_right_name(tmp_path: Path) -> None:
+    index = INDEX + 'extend schema @tool(name: "t", prescribed: "Q")\n'
+
+    assert reported(tmp_path, {**BASE, "index.graphql": index, "queries/q.graphql": "query Q { x }"}) == [
+        'queries/q.graphql unknown-operation: not read & @tool "t" & rename the folder queries to operations'
+    ]
+
+
+def test_unread_file_with_the_operation_of_a_tool_is_told(tmp_path: Path) -> None:
+    index = INDEX + 'extend schema @tool(name: "t", prescribed: "Q")\n'
+
+    assert reported(tmp_path, {**BASE, **DECLARED, "index.graphql": index, "drafts/q.graphql": "query Q { x }"}) == [
+        "drafts/q.graphql unknown-operation: operations belong in operations/"
+    ]
+
+
+@pytest.mark.parametrize("name", ["operations/o.graphql", "index.graphql"])
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("query Q($a: String = \u201cb\u201d) { x }", '1:22 syntax-error: U+201C & a straight "'),
+        ("query\u00a0Q { x }", "1:6 syntax-error: U+00A0 & a plain space"),
+        ('import { gql } from "a";\nexport const Q = gql`query Q { x }`', "1:1 syntax-error: JavaScript & backticks"),
+        ("// queries\nconst Q = gql`query Q { x }`", "1:1 syntax-error: JavaScript"),
+        ("<!DOCTYPE html>\n<html></html>", "1:1 syntax-error: HTML"),
+    ],
+)
+def test_file_in_another_language_is_reported_as_such(tmp_path: Path, name: str, text: str, line: str) -> None:
+    assert reported(tmp_path, {**BASE, name: text}) == [f"{name}:{line}"]
+
+
+def test_field_with_a_word_of_javascript_is_an_ordinary_syntax_error(tmp_path: Path) -> None:
+    text = '"Not `this`."\nquery Q { import: x ) }'
+
+    assert reported(tmp_path, {**BASE, "operations/o.graphql": text}) == [
+        "operations/o.graphql:2:21 syntax-error: Syntax Error"
+    ]
+
+
+@pytest.mark.parametrize("value", ["true", '"required"', "yes"])
+def test_value_that_an_option_does_not_have_is_reported_with_its_values(tmp_path: Path, value: str) -> None:
+    text = f'query Q @mcpTool(name: "q", title: "Q", confirm: {value}) {{ x }}'
+
+    assert reported(tmp_path, {**BASE, "operations/o.graphql": text}) == [
+        "operations/o.graphql:1:50 wrong-value: Expected advisory or required"
+    ]

@@ -311,3 +311,56 @@ def test_sources_digest_tells_the_authors_files_apart(tmp_path: Path) -> None:
     assert one.sources == same.sources
     assert one.sources != other.sources
     assert one.index == other.index
+
+
+MERGED = "<<<<<<< HEAD\n{}=======\n{}>>>>>>> main\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("config.yaml", "limits: {max_depth: 4}\n"),
+        ("index.graphql", QUERY),
+        ("operations/o.graphql", "query O { a }\n"),
+        ("operations/persisted-query-manifest.json", "{}\n"),
+        ("stepzen.config.json", "{}\n"),
+    ],
+)
+def test_mark_of_a_merge_is_reported_before_what_it_makes_of_the_text(tmp_path: Path, name: str, text: str) -> None:
+    files = {"index.graphql": QUERY, name: text + MERGED.format(text, text)}
+
+    assert reported(tmp_path, files) == [f"{name}:2:1 unreadable-file: merge & keep one version & remove the marks"]
+
+
+def test_mark_of_a_merge_in_prose_is_doubted(tmp_path: Path) -> None:
+    files = {"index.graphql": QUERY, "resources/a.md": "# A\n" + MERGED.format("one\n", "two\n")}
+
+    assert "resources/a.md:2:1 merge-mark: remove the marks" in doubted(tmp_path, files)
+
+
+def test_indented_marks_are_a_text_about_merges(tmp_path: Path) -> None:
+    files = {"index.graphql": QUERY, "config.yaml": "instructions: |\n  <<<<<<< HEAD\n  =======\n  >>>>>>> main\n"}
+
+    assert "<<<<<<<" in compiled(tmp_path, files).bundle.instructions
+
+
+@pytest.mark.parametrize("name", ["operations", "operations/o.graphql", "resources/a.md", "config.yaml"])
+def test_link_without_a_target_is_reported_with_the_target(tmp_path: Path, name: str) -> None:
+    folder = write_endpoint(tmp_path, {"index.graphql": QUERY})
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).symlink_to("gone")
+
+    with pytest.raises(CompileError) as caught:
+        compile_endpoint(folder)
+
+    assert reported_by(caught.value) == [f"{name} unreadable-file: it is a link to gone, which"]
+
+
+def test_link_out_of_the_folder_is_reported_with_the_target(tmp_path: Path) -> None:
+    folder = write_endpoint(tmp_path, {"index.graphql": QUERY})
+    (folder / "config.yaml").symlink_to("../elsewhere.yaml")
+
+    with pytest.raises(CompileError) as caught:
+        compile_endpoint(folder)
+
+    assert reported_by(caught.value) == ["config.yaml unreadable-file: a link to ../elsewhere.yaml, which lies outside"]

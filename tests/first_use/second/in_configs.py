@@ -46,7 +46,6 @@ IN_CONFIGS = (
         place=Token("config.yaml", "<<<<<<<"),
         cause=r"<<<<<<<|\bmerge\b|conflict",
         remedy=r"[Rr]esolve|remove|keep one",
-        faults={"place", "cause", "remedy"},
     ),
     Mistake(
         number=2,
@@ -55,7 +54,6 @@ IN_CONFIGS = (
         place=Token("config.yaml", '"${API_URL}"'),
         cause=r"\$\{API_URL\}|variables? of the environment|environment variables?",
         remedy=r"config\.\w+\.yaml|--stage|\bstage\b",
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=3,
@@ -64,7 +62,6 @@ IN_CONFIGS = (
         place=Token("config.yaml", '"Bearer secret:TOKEN"'),
         cause=r"Bearer secret:TOKEN|secret:TOKEN (stands|is) (inside|within|part)|begins with Bearer",
         remedy=r"bearer: secret:TOKEN",
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=4,
@@ -73,7 +70,6 @@ IN_CONFIGS = (
         place=Token("config.yaml", '"${TOKEN}"'),
         cause=r"\$\{TOKEN\}|environment variables? (is|are) not",
         remedy=r"(secret|env):TOKEN",
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=5,
@@ -82,7 +78,6 @@ IN_CONFIGS = (
         place=Token("config.yaml", "policies:\n"),
         cause='unknown key "policies"',
         remedy=r"access\.policies|(below|under|in|to|into|of) `?access\b",
-        faults={"remedy"},
     ),
     Mistake(
         number=6,
@@ -91,7 +86,6 @@ IN_CONFIGS = (
         place=Token("config.yaml", "Query:"),
         cause=r"expected a list|names? of types? as keys?|Query.* is (a|the name of a) type",
         remedy=r"- type: Query|\{type: Query|type: Query",
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=7,
@@ -100,7 +94,6 @@ IN_CONFIGS = (
         place=(Token("config.yaml", "{type: bearer"), Token("config.yaml", "type: bearer")),
         cause=r"upstream\.auth",
         remedy=r"bearer: secret:TOKEN",
-        faults={"remedy"},
     ),
     Mistake(
         number=8,
@@ -109,7 +102,6 @@ IN_CONFIGS = (
         place=Token("config.yaml", "rules:"),
         cause=r"[Ii]ndent|level|column",
         remedy=r"[Ii]ndent (it|this|rules)|[Mm]ove|put it|as far as|[Aa]lign",
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=9,
@@ -118,7 +110,6 @@ IN_CONFIGS = (
         place=(Token("config.yaml", "$jwt.https:"), Token("config.yaml", "//corp.example/roles")),
         cause=r"https://corp\.example/roles|quotes",
         remedy=r'\$jwt\."https://',
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=10,
@@ -127,7 +118,6 @@ IN_CONFIGS = (
         place=Token("config.yaml", "https://id.corp.example/.well-known/openid-configuration"),
         cause=r"openid-configuration|discovery",
         remedy=r"jwks_uri",
-        faults={"place", "cause", "remedy"},
     ),
     Mistake(
         number=11,
@@ -136,7 +126,6 @@ IN_CONFIGS = (
         place=Token("config.yaml", "2024-01-31"),
         cause=r"expired|is in the past|is over",
         remedy=r"stile key\b|remove|later date|new (date|key)",
-        faults={"place", "cause", "remedy"},
     ),
     Mistake(
         number=12,
@@ -153,6 +142,5 @@ IN_CONFIGS = (
         place=r"config-prod\.yaml",
         cause=r"config-prod\.yaml.*(not read|ignored)|stage \"prod\" does not exist",
         remedy=r"[Rr]ename config-prod\.yaml|config-prod\.yaml .*config\.prod\.yaml",
-        faults={"place", "remedy"},
     ),
 )  # fmt: skip

@@ -53,7 +53,6 @@ IN_DOCUMENTS = (
         place=f"{ENDPOINT}/operations/me.graphql:1:1: ",
         cause=r"\blink",
         remedy=r"gone\.graphql|remove (it|the link)|repair",
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=15,
@@ -62,7 +61,6 @@ IN_DOCUMENTS = (
         place=Token("operations/news.graphql", "true"),
         cause=r"\bconfirm\b.*\btrue\b",
         remedy=r"\brequired\b.*\badvisory\b|\badvisory\b.*\brequired\b",
-        faults={"remedy"},
     ),
     Mistake(
         number=16,
@@ -71,7 +69,6 @@ IN_DOCUMENTS = (
         place=f"{ENDPOINT}/operations/me.graphql:1:1: ",
         cause=r"JavaScript|TypeScript|import",
         remedy=r"GraphQL alone|only (the )?GraphQL|text (between|inside) (the )?`|backticks",
-        faults={"remedy"},
     ),
     Mistake(
         number=17,
@@ -80,7 +77,6 @@ IN_DOCUMENTS = (
         place=Token("operations/me.graphql", "\N{LEFT DOUBLE QUOTATION MARK}Me"),
         cause="\N{LEFT DOUBLE QUOTATION MARK}|quotation mark|curly|typographic",
         remedy=r'write "|straight|double quote|expected "|did you mean "',
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=18,
@@ -89,7 +85,6 @@ IN_DOCUMENTS = (
         place=Token("operations/my_pay.graphql", '"$jwt.employee_id"'),
         cause=r"\$jwt\.employee_id",
         remedy=r"(write|mean|expected) (claim: )?\"?employee_id\b",
-        faults={"place", "cause", "remedy"},
     ),
     Mistake(
         number=19,
@@ -98,7 +93,6 @@ IN_DOCUMENTS = (
         place=rf"{ENDPOINT}/me\.graphql",
         cause=r"not read|ignored|is in no|belongs to no",
         remedy=r"operations/",
-        faults={"place", "cause", "remedy"},
     ),
     Mistake(
         number=20,
@@ -107,7 +101,6 @@ IN_DOCUMENTS = (
         place=rf"{ENDPOINT}/queries\b",
         cause=r"queries.*(not read|ignored)",
         remedy=r"\boperations\b/?.*(call|rename|name)|(call|rename|name).*\boperations\b",
-        faults={"place", "cause", "remedy"},
     ),
     Mistake(
         number=21,
@@ -116,7 +109,6 @@ IN_DOCUMENTS = (
         place=Token("schema.graphql", "@auth"),
         cause=r"'@auth'|@auth\b",
         remedy=r"directive @auth|[Dd]eclare",
-        faults={"remedy"},
     ),
     Mistake(
         number=22,
