@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from handler.code_tools.boundary import LOG, shorten_traceback
 from handler.code_tools.content import run_prompt, run_resource
 from handler.code_tools.context import Context, GraphQL
 from handler.code_tools.dispatch import call_tool, list_section, unknown
 from handler.code_tools.return_values import InputRequired
 from handler.code_tools.toolkit import Toolkit
 from handler.strict_json import JSONObject
+from handler.text.sentences import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,9 @@ class TestClient:
         headers: Mapping[str, str] | None = None,
         **context: Any,
     ) -> None:
+        own = [*Context.__dataclass_fields__, "claims", "graphql", "operation"]
+        if unknown := next((name for name in context if name not in own), None):
+            raise TypeError(f"TestClient has no option {unknown}{did_you_mean(unknown, own)}")
         self._kit = kit
         self._context = {
             "auth": claims,
@@ -113,7 +118,11 @@ class TestClient:
             InsufficientScope: the answer asks for a token with more scopes.
         """
         ctx = self.context(input_responses=answers or {}, request_state=to.state if to else None)
-        value = asyncio.run(call_tool(self._kit, name, {} if arguments is None else arguments, ctx))
+        LOG.addFilter(shorten_traceback)
+        try:
+            value = asyncio.run(call_tool(self._kit, name, {} if arguments is None else arguments, ctx))
+        finally:
+            LOG.removeFilter(shorten_traceback)
         return value if isinstance(value, InputRequired) else Answer(value)
 
     def get_prompt(self, name: str, /, **arguments: str) -> JSONObject:

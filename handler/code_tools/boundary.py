@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from contextlib import contextmanager
 from typing import Any
 
+import handler
 from handler.code_tools.context import Context, settled
 from handler.code_tools.return_values import Err, Ok
 from handler.code_tools.source_location import plain_function
@@ -230,3 +231,45 @@ LOG = logging.getLogger("stile.tools")
 """The log of tools in Python, whose exceptions may quote any input."""
 
 LOG.addFilter(_WellFormed())
+
+UNAWAITED = "The line lacks await: write `await ctx.graphql(…)`, and `await` before every call of an async function.\n"
+
+
+def author_traceback(failure: BaseException, *, whole: bool) -> str:
+    """Format an exception. Unless ``whole``, only its own frames of authors' code are in it, and no cause that is ours.
+
+    Without a frame of an author, a tool's failure is its sentence alone, and any other is formatted whole.
+    """
+    if whole:
+        return "".join(traceback.format_exception(failure))
+    error = failure.error if isinstance(failure, AuthorFailed) else failure
+    report = traceback.TracebackException.from_exception(error)
+    has_frames = False
+    each: traceback.TracebackException | None = report
+    while each is not None:
+        own = [frame for frame in each.stack if not _is_ours(frame.filename)]
+        has_frames = has_frames or bool(own)
+        each.stack = traceback.StackSummary.from_list(own)
+        each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
+    if has_frames:
+        hint = UNAWAITED if "'coroutine' object" in str(error) else ""
+        return "".join([*report.format(), hint])
+    return "".join(report.format_exception_only() if error is not failure else traceback.format_exception(failure))
+
+
+def _is_ours(file: str) -> bool:
+    """Return whether a frame is ours or the standard library's, among whose folders are those of installed packages."""
+    import sysconfig  # for failures alone
+    from pathlib import Path
+
+    path = Path(file)
+    is_installed = not {"site-packages", "dist-packages"}.isdisjoint(path.parts)
+    is_standard = path.is_relative_to(sysconfig.get_paths()["stdlib"]) and not is_installed
+    return file.startswith("<frozen") or path.is_relative_to(Path(handler.__file__).parent) or is_standard
+
+
+def shorten_traceback(record: logging.LogRecord) -> bool:
+    """Keep only authors' frames in the traceback of a record of ``LOG``."""
+    if record.exc_info and record.exc_info[1]:
+        record.exc_text = author_traceback(record.exc_info[1], whole=False).rstrip("\n")
+    return True

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from handler.errors.calls import ToolError
 from handler.json_schema.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
@@ -43,6 +43,22 @@ class FittedValue(NamedTuple):
 
     value: Any
     note: JSONObject
+
+
+REPLACED = {
+    "elicit": "return InputRequired with an Elicit",
+    **dict.fromkeys(("sample", "list_roots"), "return InputRequired with the request"),
+    **dict.fromkeys(("get_state", "set_state"), "use ctx.state"),
+    **dict.fromkeys(("get_access_token", "client_id"), "use ctx.auth"),
+    **dict.fromkeys(("get_http_request", "get_http_headers", "request_context"), "use ctx.headers"),
+}
+"""Member of FastMCP's context -> what stands in its place."""
+
+
+def lacking(name: str) -> str:
+    """Return the sentence on a member that ``Context`` does not have."""
+    remedy = f": {REPLACED[name]}, as docs/from-fastmcp.md shows" if name in REPLACED else ""
+    return f"Context has no {name}{remedy}"
 
 
 @dataclass(kw_only=True)
@@ -100,6 +116,11 @@ class Context:
 
     cancelled: bool = field(default=False, init=False)
     """True if the answer is no longer needed: for functions that are not async, which cannot be interrupted."""
+
+    if not TYPE_CHECKING:  # a visible __getattr__ would let any name pass a type checker
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(lacking(name), name=name, obj=self)
 
     async def graphql(self, query: str, variables: Mapping[str, Any] | None = None) -> Any:
         """Ask the endpoint's GraphQL API with the caller's rights, and return the response's ``data``.

@@ -60,13 +60,15 @@ class Toolkit:
 
     def __init__(
         self,
-        *,
+        *names: str,
         category: str | None = None,
         hidden: bool | None = None,
         visible: bool | None = None,
         allow: Allow | None = None,
         **defaults: Unpack[KitOptions],
     ) -> None:
+        if names:
+            raise TypeError("write Toolkit() without the positional argument: a toolkit has no name")
         own = {"category": category, "hidden": hidden, "visible": visible}
         check_options({**defaults, **own}, {*KitOptions.__annotations__, *own}, SourceLocation(label="toolkit"))
         self._defaults = {**defaults, "category": category, "hidden": is_hidden(own, default=False)}

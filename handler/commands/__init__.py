@@ -28,6 +28,7 @@ from handler.commands.command_line import (
     asks_for_json,
     exit_code_lines,
     parse_in_any_order,
+    without_credentials,
 )
 from handler.errors.authoring import UnknownCaller, UnknownCoordinate
 from handler.errors.infrastructure import SettingsError
@@ -130,7 +131,7 @@ def _exit_code(words: Sequence[str]) -> int:
         name = _command_in(words)
         command = load_command(name)
         parser = parser_of(name, command)
-        options = parse_in_any_order(parser, command.add_arguments, words[1:])
+        options = parse_in_any_order(parser, command.add_arguments, words[1:], commands_with=_commands_with)
         if getattr(options, "endpoint", None) is not None:
             from handler.commands.folders.endpoints import fault_in
 
@@ -146,6 +147,11 @@ def _exit_code(words: Sequence[str]) -> int:
         print(MISSING_EXTRA.format(name=missing), file=sys.stderr)  # noqa: T201 - rich may be the missing package
         return of_errors
     return _run(command, options, of_errors=of_errors)
+
+
+def _commands_with(option: str) -> list[str]:
+    options = {name: parser_of(name, load_command(name))._option_string_actions for name in COMMANDS}  # noqa: SLF001 - argparse lists them nowhere else
+    return [name for name in COMMANDS if option in options[name]]
 
 
 def _command_in(words: Sequence[str]) -> str:
@@ -197,7 +203,7 @@ def _run(command: Command, options: argparse.Namespace, *, of_errors: int) -> in
     except KeyboardInterrupt:
         return INTERRUPTED
     except (CommandRefused, SettingsError, UnknownCaller, UnknownCoordinate) as exc:
-        complain(str(exc))
+        complain(without_credentials(str(exc)))
         return exc.exit_code if isinstance(exc, CommandRefused) else of_errors
     except BrokenPipeError:  # `stile check --json . | head`; Python flushes once more at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

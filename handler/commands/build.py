@@ -6,12 +6,13 @@ import argparse
 from contextlib import suppress
 from pathlib import Path
 
-from handler.commands.command_line import DONE, REFUSED, current_answer
+from handler.commands.command_line import DONE, REFUSED, UsageRefused, current_answer
 from handler.commands.console import ERR, OUT, complain, say, show_document, track
 from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain
 from handler.commands.publishing.bundle_parts import BundleChange, changed_parts
 from handler.commands.publishing.checks import are_free_of_secrets, warn_of_upstreams
 from handler.compiler.compile import Compiled
+from handler.compiler.source.files import ENTRY
 from handler.errors import StileError
 from handler.errors.infrastructure import ObjectNotFound, StorageError
 from handler.storage.local import FolderStorage
@@ -38,6 +39,7 @@ def _folder(text: str) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
+    refuse_sources(options.folder, Path(options.out))
     compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
     if not compiled or not are_free_of_secrets(compiled):
         complain("Nothing was built.")
@@ -76,6 +78,12 @@ def _store(one: Compiled, storage: FolderStorage) -> BundleChange:
     before = stored.body if stored else None
     what = "new" if before is None else "unchanged" if before == raw else "changed"
     return BundleChange(name=one.bundle.endpoint, what=what, parts=changed_parts(one.bundle, before))
+
+
+def refuse_sources(folder: Path, destination: Path) -> None:
+    """Refuse to store bundles beside the sources of endpoints."""
+    if destination.resolve() == folder.resolve() or (destination / ENTRY).is_file():
+        raise UsageRefused(f"{destination} holds the sources of endpoints: bundles belong in another folder")
 
 
 def make_folder(destination: str) -> Path:

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from handler.bundle.tools import CONFIRM, CodeTool, PrescribedTool
-from handler.commands.command_line import DONE, REFUSED, USAGE, UsageRefused
+from handler.commands.command_line import DONE, PAIR, REFUSED, USAGE, UsageRefused, without_credentials
 from handler.commands.console import announce, complain, one_line, say, show_json
 from handler.commands.folders.endpoints import add_folder_arguments, compile_all, complain_about
 from handler.commands.local.author_view import lines_of, show_authors_frames, told_to_author, why_refused
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tool", metavar="TOOL", help="the tool's name")
     parser.add_argument(
         "arguments",
-        metavar="K=V",
+        metavar=PAIR,
         nargs="*",
         type=pair,
         default=[],
@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
     tools = sorted({tool.name for one in compiled for tool in one.bundle.tools})
     if compiled:
         fault = f". There are: {', '.join(tools)}" if tools else ": no tool is declared."
-        complain(f'There is no tool "{options.tool}"{fault}')
+        complain(without_credentials(f'There is no tool "{options.tool}"{fault}'))
     return REFUSED if any(outcome.problems for outcome in outcomes) else USAGE
 
 

@@ -6,12 +6,14 @@ Options stand before, between and after positionals; ``--`` ends the options.
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from ipaddress import ip_address
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
@@ -57,10 +59,19 @@ EXIT_CODES: Mapping[int, str] = {
 
 END_OF_OPTIONS = "--"
 HELP_OPTIONS = ("-h", "--help")
+PAIR = "K=V"
+
+CREDENTIAL = re.compile(
+    r"\beyJ[\w-]{6,}\.[\w.-]*|\bstile_[\w-]{20,}|(?i:(?<=\bbearer )[\w.~+/=-]{8,}|(?<=(?:token|ecret|sword)=)[^\s;]+)"
+)
+"""A token, API key or secret in the words of a command."""
+
+without_credentials = partial(CREDENTIAL.sub, "…")  # for messages
 
 OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
 
 AddArguments = Callable[[argparse.ArgumentParser], None]
+CommandsWith = Callable[[str], Sequence[str]]
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -90,6 +101,7 @@ class CommandParser(argparse.ArgumentParser):
         return "\n".join(parts)
 
     def error(self, message: str) -> NoReturn:
+        message = without_credentials(message)
         note_complaint(message)
         super().error(message)
 
@@ -100,17 +112,19 @@ def exit_code_lines(codes: Mapping[int, str]) -> list[str]:
 
 
 def parse_in_any_order(
-    parser: argparse.ArgumentParser, add_arguments: AddArguments, words: Sequence[str]
+    parser: argparse.ArgumentParser, add_arguments: AddArguments, words: Sequence[str], *, commands_with: CommandsWith
 ) -> argparse.Namespace:
     """Parse the words of one command with the arguments that ``add_arguments`` adds to a parser.
 
     argparse takes an optional positional argument (``nargs="*"``) as empty at the first option, so options and
     positionals are parsed separately; argparse's own ``parse_intermixed_args`` loses the meaning of ``--``. ``parser``
-    has all arguments, and prints help and errors.
+    has all arguments, and prints help and errors. ``commands_with`` returns the commands that have an option.
     """
     before, behind = _at_end_of_options(words)
     options = _Half(parser, is_of_half=lambda name: name.startswith("-"))
-    add_arguments(options)
+    positionals = _Half(parser, is_of_half=lambda name: not name.startswith("-"))
+    for half in (options, positionals):
+        add_arguments(half)
     namespace, rest = options.parse_known_args(before)
     # As in argparse, a word with a space is not an option.
     unknown = [word for word in rest if word.startswith("-") and word != "-" and " " not in word]
@@ -119,11 +133,18 @@ def parse_in_any_order(
         long = {option.removeprefix("--"): option for option in options.names if option.startswith("--")}
         near = nearest(name.lstrip("-"), list(long)) if len(name) > len("-x") else None
         hint = "; put words that begin with - but are not options after --" if is_pair else ""
-        hint = f"; did you mean {long[near]}?" if near else hint
+        if near:
+            hint = f"; did you mean {long[near]}?"
+        elif name.startswith("--") and PAIR in positionals.metavars:
+            hint = f"; {PAIR} is written without dashes: {name[2:]}=VALUE"
+        elif name.startswith("--") and (others := commands_with(name)):
+            hint = f"; {name} is an option of {', '.join(f'`stile {each}`' for each in others)}"
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
-    positionals = _Half(parser, is_of_half=lambda name: not name.startswith("-"))
-    add_arguments(positionals)
-    return positionals.parse_args([END_OF_OPTIONS, *rest, *behind], namespace)
+    parsed, surplus = positionals.parse_known_args([END_OF_OPTIONS, *rest, *behind], namespace)
+    if surplus:
+        expected = " ".join([parser.prog, *positionals.metavars])
+        parser.error(f"unrecognized arguments: {' '.join(surplus)}; expected {expected}")
+    return parsed
 
 
 class _Half(argparse.ArgumentParser):
@@ -131,6 +152,7 @@ class _Half(argparse.ArgumentParser):
 
     def __init__(self, whole: argparse.ArgumentParser, *, is_of_half: Callable[[str], bool]) -> None:
         self.names: list[str] = []
+        self.metavars: list[str] = []
         self._whole = whole
         self._is_of_half = is_of_half
         super().__init__(prog=whole.prog, add_help=is_of_half(HELP_OPTIONS[0]))
@@ -139,6 +161,7 @@ class _Half(argparse.ArgumentParser):
         if not self._is_of_half(names[0]):
             return None
         self.names += names
+        self.metavars.append(str(settings.get("metavar", "")))
         return super().add_argument(*names, **settings)
 
     def print_help(self, file: Any = None) -> None:

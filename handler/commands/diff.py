@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -187,5 +188,6 @@ def _show(options: argparse.Namespace, differences: Sequence[EndpointChanges], n
 def _source(text: str) -> str:
     if not text or (not text.startswith("s3://") and not Path(text).is_dir()):
         fault = "it is a file" if text and Path(text).exists() else "there is no such folder"
-        raise argparse.ArgumentTypeError(f'"{text}": {fault}; expected {SOURCE}')
+        branch = f" (for a branch: git worktree add ../{text} {text})" if re.fullmatch(r"[\w.-]+", text) else ""
+        raise argparse.ArgumentTypeError(f'"{text}": {fault}; expected {SOURCE}{branch}')
     return text

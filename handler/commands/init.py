@@ -18,7 +18,7 @@ from handler.commands.command_line import REFUSED, CommandRefused, UsageRefused
 from handler.commands.console import say, show_json, slow_work
 from handler.commands.editor import SCHEMA_COMMENT, write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
-from handler.commands.folders.endpoints import Outcome, compile_one, parse_endpoint_name
+from handler.commands.folders.endpoints import Outcome, compile_one, parse_endpoint_name, refuse_url
 from handler.commands.questions import ask_user, can_ask, choose
 from handler.commands.schema_source.schema_file import INDEX_WITH_TOOL, refuse_problems, write_schema
 from handler.commands.schema_source.schema_reading import NO_FILE, read_sdl
@@ -95,7 +95,8 @@ def run(options: argparse.Namespace) -> int:
         with slow_work("Writing and compiling the endpoint"), new_folder(target) as folder:
             starters, draft = _write_draft(folder, sdl, source, settings)
     except OSError as exc:
-        raise CommandRefused(f"{target.as_posix()}: {exc.strerror or 'it exists already'}") from exc
+        cause = f"it cannot be made ({exc.strerror or 'it exists already'}): name a folder that you can write to"
+        raise CommandRefused(f"{target.as_posix()}: {cause}") from exc
     report = {
         "endpoint": _endpoint(target),
         "folder": target.as_posix(),
@@ -112,6 +113,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _target(text: str) -> Path:
+    refuse_url(text)
     parse_endpoint_name(_endpoint(text))
     return Path(text)
 

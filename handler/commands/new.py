@@ -61,7 +61,8 @@ def run(options: argparse.Namespace) -> int:
             for endpoint in find_endpoints(folder):
                 write_editor_files(endpoint)
     except OSError as exc:
-        raise CommandRefused(f"{target}: {exc.strerror or 'it exists already'}") from exc
+        cause = f"it cannot be made ({exc.strerror or 'it exists already'}): name a folder that you can write to"
+        raise CommandRefused(f"{target}: {cause}") from exc
     if options.json:
         show_json({"folder": target.as_posix(), "files": sorted(repository)})
         return 0

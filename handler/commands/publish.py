@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.code_tools.modules import is_among
-from handler.commands.build import make_folder
+from handler.commands.build import make_folder, refuse_sources
 from handler.commands.command_line import DONE, REFUSED, UsageRefused, add_http_option
 from handler.commands.console import complain, say, show_document, warn
 from handler.commands.folders.endpoint_records import EndpointRecords
@@ -337,6 +337,8 @@ def _require_fitting(options: argparse.Namespace) -> None:
         reason = "the function that reads the bucket asks no API without TLS"
         raise UsageRefused(f"--allow-http is for a folder that `stile serve` serves: {reason}.")
     folder = None if options.destination.startswith("s3://") else Path(options.destination)
+    if folder:
+        refuse_sources(options.folder, folder)
     if folder and folder.exists() and not folder.is_dir():
         raise UsageRefused(f"{options.destination} is a file; expected s3://bucket/prefix, or a folder")
     if folder and not options.create and not folder.exists():

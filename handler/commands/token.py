@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any
 
-from handler.commands.command_line import DONE, REFUSED, UsageRefused
+from handler.commands.command_line import DONE, PAIR, REFUSED, UsageRefused
 from handler.commands.console import announce, complain, show_json
 from handler.commands.folders.endpoints import add_folder_arguments, compile_or_complain
 from handler.commands.local.call_arguments import json_or_text, pair, require_single
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder_arguments(parser)
     parser.add_argument(
         "pairs",
-        metavar="K=V",
+        metavar=PAIR,
         nargs="*",
         type=_pair,
         default=[],
@@ -102,6 +102,8 @@ def _pair(word: str) -> tuple[str, Any]:
 
 
 def _claims(text: str) -> JSONObject:
+    if text.lstrip().startswith("{"):
+        raise argparse.ArgumentTypeError(f"expected a JSON file, and this is JSON: {PAIR} gives a claim, as sub=ada")
     caller = caller_argument(text).known
     if caller is None or caller.claims is None:
         raise argparse.ArgumentTypeError(f"{text}: expected a JSON file with claims")

@@ -34,6 +34,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "A description is given as description, where Stile reads value.",
         "Write value.",
     ),
+    "empty-toolkit": (
+        "A toolkit has no tools, prompts, resources or skills.",
+        "Declare its functions, or remove the entry in code.",
+    ),
     "expired-key": (
         "An API key has expired, so its holder is refused.",
         "Make a new key by `stile key NAME`, or remove the entry.",
@@ -137,6 +141,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
     "unkept-document": (
         "An operation asks for __schema or __type, so it is not kept as a persisted document.",
         "Send it as a query.",
+    ),
+    "unknown-context-member": (
+        "A tool in Python uses a member that Context does not have.",
+        "Write what the message names: docs/from-fastmcp.md shows it.",
     ),
     "unknown-slicing-argument": (
         "@listSize names an argument that its field does not have.",

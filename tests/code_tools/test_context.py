@@ -208,3 +208,42 @@ def test_level_that_does_not_exist_is_refused() -> None:
         return "refused"
 
     assert client_of(shout).call("shout").text == "refused"
+
+
+@pytest.mark.parametrize("name", ["elicit", "sample", "get_access_token", "set_state"])
+def test_member_of_fastmcps_context_names_its_replacement(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"^Context has no {name}: .*, as docs/from-fastmcp.md shows$"):
+        getattr(Context(), name)
+
+
+def test_other_members_are_just_missing() -> None:
+    assert not hasattr(Context(), "elicit_later")
+    with pytest.raises(AttributeError, match=r"^Context has no elicit_later$"):
+        getattr(Context(), "elicit_later")  # noqa: B009 - no type checker knows the name
+
+
+def test_traceback_of_a_failed_call_has_the_authors_frames(caplog: pytest.LogCaptureFixture) -> None:
+    kit = Toolkit()
+
+    @kit.tool
+    async def forgetful(ctx: Context) -> str:
+        """Forget to wait."""
+        return str(ctx.graphql("{ a }")["a"])  # type: ignore[index]
+
+    client = TestClient(kit, graphql=lambda *_: {"a": 1})
+    with pytest.warns(RuntimeWarning, match="never awaited"):
+        client.call("forgetful")
+
+    assert "in forgetful" in caplog.text
+    assert "code_tools/dispatch.py" not in caplog.text
+    assert "The line lacks await" in caplog.text
+
+
+def test_unknown_option_of_the_test_client_is_refused() -> None:
+    with pytest.raises(TypeError, match="TestClient has no option claim; did you mean claims"):
+        TestClient(Toolkit(), claim={})
+
+
+def test_toolkit_takes_no_name() -> None:
+    with pytest.raises(TypeError, match="a toolkit has no name"):
+        Toolkit("staff")

@@ -114,10 +114,13 @@ def test_answer_that_is_no_answer_is_shown_to_the_author(workplace: Path, stile:
     assert api.url not in "\n".join(lines[1:])  # what the model reads
 
 
+TRY_HTTPS = "if the server expects TLS, try https:// in upstream.url"
+
+
 @pytest.mark.parametrize(
     ("script", "upstream", "said"),
     [
-        (closing, "", "UpstreamBroken: POST URL: connection closed before the answer was complete"),
+        (closing, "", f"UpstreamBroken: POST URL: connection closed before the answer was complete: {TRY_HTTPS}"),
         (silent, ", timeout_s: 0.2", "UpstreamTimeout: POST URL: no complete answer within 0.2 s (upstream.timeout_s)"),
     ],
 )
@@ -448,3 +451,50 @@ def test_function_says_the_same_of_an_endpoint_that_exists_and_of_one_that_does_
 
     assert (there.status, there.body) == (absent.status, absent.body)
     assert b"things" not in there.body
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "hint"),
+    [
+        (
+            "400 Bad Request",
+            b"<title>400 The plain HTTP request was sent to HTTPS port</title>",
+            "The server expects TLS: try https://",
+        ),
+        ("400 Bad Request", b"Client sent an HTTP request to an HTTPS server.", "The server expects TLS: try https://"),
+        ("500 Internal Server Error", b"you have APPEND_SLASH set", "Django expects the URL with a final slash"),
+    ],
+)
+def test_remedy_of_an_address_that_is_almost_right_is_shown(
+    workplace: Path, stile: Stile, status: str, body: bytes, hint: str
+) -> None:
+    with running_server(answering(answer(body, status=status))) as api:
+        done = called(stile, api.url)
+
+    assert f". {hint} in upstream.url" in done.err.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"message": "no", "extensions": {"code": "UNAUTHENTICATED"}},
+        {"message": "Not authenticated"},
+        {"message": "Unauthorized."},
+    ],
+)
+def test_refused_credential_in_a_graphql_response_is_explained(
+    workplace: Path, stile: Stile, error: dict[str, Any]
+) -> None:
+    body = json.dumps({"data": None, "errors": [error]}).encode()
+    with running_server(answering(answer(body))) as api:
+        done = called(stile, api.url)
+
+    assert "config.yaml has no upstream.auth" in done.err.splitlines()[0]
+
+
+def test_other_errors_of_graphql_are_not_explained(workplace: Path, stile: Stile) -> None:
+    body = json.dumps({"data": None, "errors": [{"message": "no such order"}]}).encode()
+    with running_server(answering(answer(body))) as api:
+        done = called(stile, api.url)
+
+    assert api.url not in done.err

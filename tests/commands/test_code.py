@@ -294,3 +294,38 @@ def test_a_problem_elsewhere_does_not_hold_modules_back(shop: Path, bench: Bench
     change(module, "def chart()", "def graph()")
 
     assert "4 tools: total, graph, fail, cancel" in bench.shows(module)
+
+
+MISUSED = """\
+from stile import Context, Toolkit
+
+kit = Toolkit()
+
+
+@kit.tool(title="Ask")
+async def ask(ctx: Context | None = None) -> str:
+    "Ask."
+
+    async def inner() -> str:
+        return await ctx.elicit("Sure?")
+
+    ctx.state["seen"] = () if ().count(1) else ctx.auth
+    await ctx.infos("asked")
+    return await inner()
+"""
+
+
+def test_members_that_the_context_lacks_are_warnings_at_their_lines(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STILE_CODE_MODULES", "misused_kit")
+    files = {**FILES, "config.yaml": f'{FILES["config.yaml"]}code: ["misused_kit:kit"]\n'}
+    folder = write_endpoint(workplace, files)
+    (workplace / "misused_kit.py").write_text(MISUSED, "utf-8")
+
+    done = stile("check", str(folder))
+
+    printed = done.out + done.err
+    assert "misused_kit.py:11:1: warning: tool ask: Context has no elicit: return InputRequired" in printed
+    assert "misused_kit.py:14:1: warning: tool ask: Context has no infos [unknown-context-member]" in printed
+    assert printed.count("unknown-context-member") == 2

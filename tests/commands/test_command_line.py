@@ -113,7 +113,7 @@ def test_too_many_folders_are_wrong_usage(folder: str, stile: Stile) -> None:
     done = stile("check", folder, "--json", folder)
 
     assert done.code == 2
-    assert done.err.endswith(f"stile check: error: unrecognized arguments: {folder}\n")
+    assert done.err.endswith(f"stile check: error: unrecognized arguments: {folder}; expected stile check FOLDER\n")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -132,3 +132,53 @@ def test_a_tool_that_no_endpoint_declares_is_told(workplace: Path, stile: Stile)
     done = stile("call", ".", "a")
 
     assert (done.code, done.err) == (2, 'There is no tool "a": no tool is declared.\n')
+
+
+TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["find", "--token", TOKEN],
+        ["find", "--token", "an-opaque-token"],
+        ["find", "--as", TOKEN],
+        ["find", TOKEN],
+        ["find", f"--tokn={TOKEN}"],
+        ["find", "--api-token=an-opaque-token"],
+        ["find", f"--stage=Bearer {TOKEN}", "--as", f"Bearer {TOKEN}"],
+        [TOKEN],
+    ],
+)
+def test_credentials_in_a_wrong_place_are_not_repeated(folder: str, stile: Stile, words: list[str]) -> None:
+    done = stile("call", folder, *words)
+
+    assert done.code != 0
+    assert TOKEN not in done.err
+    assert "opaque" not in done.err
+
+
+def test_option_of_another_command_names_the_command(folder: str, stile: Stile) -> None:
+    assert stile("check", folder, "--host", "x").err.endswith("--host; --host is an option of `stile serve`\n")
+
+
+def test_option_in_place_of_a_pair_shows_the_pair(folder: str, stile: Stile) -> None:
+    assert stile("call", folder, "find", "--text", "a").err.endswith("K=V is written without dashes: text=VALUE\n")
+
+
+@pytest.mark.parametrize("command", ["check", "dev", "pull", "explain"])
+def test_url_in_place_of_a_folder_is_shown_without_secrets(stile: Stile, command: str) -> None:
+    done = stile(command, "https://ada:hidden@api.example.com/graphql?key=hidden")
+
+    assert "https://api.example.com/graphql is a URL: expected a folder" in done.err
+    assert "hidden" not in done.err
+
+
+@pytest.mark.parametrize("words", [["build", "--out"], ["publish"]])
+def test_bundles_are_not_stored_among_sources(folder: str, stile: Stile, words: list[str]) -> None:
+    done = stile(words[0], folder, *words[1:], folder)
+
+    assert (done.code, done.err.splitlines()[-1]) == (
+        2,
+        f"{folder} holds the sources of endpoints: bundles belong in another folder",
+    )

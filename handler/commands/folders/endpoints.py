@@ -12,6 +12,7 @@ from typing import Any
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.commands.console import ERR, complain_of, track
+from handler.compiler.codes import CODES
 from handler.compiler.compile import Compiled, compile_endpoint, compile_explained
 from handler.compiler.provenance import Provenance
 from handler.compiler.schema.schema_cache import SchemaCache
@@ -231,11 +232,24 @@ def parse_endpoint_name(text: str) -> str:
     return text
 
 
+def refuse_url(text: str) -> None:
+    """Refuse a URL in place of a folder. The message has no credential of the URL, and no query string."""
+    scheme, separator, rest = text.partition("://")
+    if separator and scheme.isalnum():
+        url = f"{scheme}://{re.split('[?#]', rest, maxsplit=1)[0].rpartition('@')[2]}"
+        raise argparse.ArgumentTypeError(
+            f"{url} is a URL: expected a folder; `stile init` and `stile pull` read an API with --from {url}"
+        )
+
+
 def folder_of_endpoints(text: str) -> Path:
     """Parse a folder with endpoints for argparse."""
+    refuse_url(text)
     folder = Path(text)
     if not folder.exists():
-        raise argparse.ArgumentTypeError(f"{text}: there is no such folder")
+        code = text.strip("[]")
+        hint = f"; it is the code of a message: `stile check --explain {code}`" if code in CODES else ""
+        raise argparse.ArgumentTypeError(f"{text}: there is no such folder{hint}")
     if not folder.is_dir():
         raise argparse.ArgumentTypeError(f"{text} is a file; expected the folder of an endpoint, or one above it")
     if not any(find_endpoints(folder)):

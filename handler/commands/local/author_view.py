@@ -6,26 +6,20 @@ The caller gets none of this, and a model could act on none of it.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import ssl
-import sysconfig
 import time
-import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote_plus, urlsplit
 
-import handler
 from handler.bundle.identity import Identity, is_for_trials
 from handler.bundle.upstream import Upstream, is_address_of, is_reference
-from handler.code_tools.boundary import AuthorFailed
-from handler.commands.console import EscapingFormatter
-from handler.commands.local.local_server import ObservedExchange, trial_secrets, unset_secrets
+from handler.code_tools.boundary import LOG, shorten_traceback
+from handler.commands.local.local_server import ObservedExchange, address_hint, trial_secrets, unset_secrets
 from handler.compiler.compile import Compiled
 from handler.errors.access import CredentialRefused
 from handler.errors.infrastructure import HttpError, HttpTimeout
@@ -52,6 +46,12 @@ MOST_OF_TIME = 0.9
 PLAIN_HEADERS = frozenset({"accept", "accept-encoding", "content-type", "traceparent", "tracestate", "user-agent"})
 """Headers of requests whose values may be shown."""
 
+UNAUTHENTICATED = re.compile(rb'"(code|message)"\s*:\s*"(un|not )?(authenticated|authorized)\.?"', re.IGNORECASE)
+"""A GraphQL error of servers that refuse a credential with the status 200."""
+
+TWO_SCHEMES = re.compile(r"\S+ (Bearer|Basic|Token|Apikey) \S", re.IGNORECASE)
+"""The field Authorization, if its secret begins with a scheme that config.yaml adds."""
+
 HIDDEN = "…"
 Hiding = Callable[[str], str]
 OF_UPSTREAM = re.compile(r"Upstream|Drift|CallerTokenRefused|CredentialUnavailable|key_set")
@@ -59,20 +59,21 @@ OF_UPSTREAM = re.compile(r"Upstream|Drift|CallerTokenRefused|CredentialUnavailab
 
 
 def told_to_author(
-    reason: str, exchanges: Iterable[ObservedExchange], compiled: Compiled, settings: Settings
+    reason: str, exchanges: Sequence[ObservedExchange], compiled: Compiled, settings: Settings
 ) -> list[str]:
     """Return the lines about a failure for its author; empty if the log's reason is not about another server."""
     word, _, detail = reason.partition(": ")
-    if not OF_UPSTREAM.match(reason):
+    failures = [each for each in exchanges if not each.answer or each.answer.status >= 300]
+    if word == "GraphQLErrors":
+        failures = [each for each in exchanges if each.answer and UNAUTHENTICATED.search(each.answer.body)]
+    elif not OF_UPSTREAM.match(reason):
         return []
     unset = unset_secrets(compiled, settings) if word == "CredentialUnavailable" else []
     if unset:
         return [f"{word}: {sentence}" for sentence in unset if sentence.startswith("upstream.")]
-    exchanges = list(exchanges)
-    failures = [each for each in exchanges if each.failure or (each.answer and each.answer.status >= 300)]
-    last = (failures or exchanges)[-1:]
+    last = (failures or exchanges)[-1:] if word != "GraphQLErrors" else failures[-1:]
     if not last:
-        return [reason]
+        return [reason] if word != "GraphQLErrors" else []
     sentence = describe_exchange(last[0], compiled)
     if word == "Drift":
         remedy = "the API's schema has changed there: `stile pull` shows how"
@@ -85,7 +86,7 @@ def describe_exchange(exchange: ObservedExchange, compiled: Compiled) -> str:
     request, answer, upstream = exchange.request, exchange.answer, compiled.bundle.upstream
     where, of_api = f"{request.method} {shown_url(request.url)}", is_address_of(upstream, request.url)
     if exchange.failure:
-        return f"{where}: {_cause(exchange.failure, upstream, of_api=of_api)}"
+        return f"{where}: {_cause(exchange.failure, request.url, upstream, of_api=of_api)}"
     if answer is None:
         return where
     hide = hiding(request, compiled)
@@ -96,11 +97,11 @@ def describe_exchange(exchange: ObservedExchange, compiled: Compiled) -> str:
         kind = f" with {media_type}" if media_type else ""
     line = hide(first_line(answer.body)) if of_api or answer.status >= 400 else ""
     quotation = f': "{plain_text(line, most=MAX_LINE_CHARS)}"' if line else ""
-    advice = _advice(answer, upstream) if of_api else ""
+    advice = _advice(exchange.request, answer, upstream) if of_api else ""
     return f"{where} answered {answer.status}{kind}{quotation}{f'. {advice}' if advice else ''}"
 
 
-def _cause(failure: HttpError, upstream: Upstream, *, of_api: bool) -> str:
+def _cause(failure: HttpError, url: str, upstream: Upstream, *, of_api: bool) -> str:
     """Return the cause of a failure, and its remedy if the API was not reached."""
     if isinstance(failure, HttpTimeout):
         whole = of_api and failure.timeout_s >= MOST_OF_TIME * upstream.timeout_s
@@ -114,10 +115,12 @@ def _cause(failure: HttpError, upstream: Upstream, *, of_api: bool) -> str:
             return f"{reason} ({words})"
     if of_api and reason == "connection refused":
         return f"{reason}: start the API, or correct upstream.url"
+    if of_api and (hint := address_hint(url, failure)):
+        return f"{reason}: {hint} in upstream.url"
     return f"{reason}: correct upstream.url" if of_api and reason == "name not resolved" else reason
 
 
-def _advice(answer: HttpResponse, upstream: Upstream) -> str:
+def _advice(request: HttpRequest, answer: HttpResponse, upstream: Upstream) -> str:
     if 300 <= answer.status < 400:
         return "Redirects are not followed: set upstream.url to the final URL"
     if 400 <= answer.status < 500 and CSRF.search(first_line(answer.body)):
@@ -125,10 +128,15 @@ def _advice(answer: HttpResponse, upstream: Upstream) -> str:
             "The API wants a CSRF token, which browsers have: exempt its GraphQL view from the check (Django: "
             "csrf_exempt), or name the header that it accepts in upstream.headers"
         )
+    if hint := address_hint(request.url, answer):
+        return f"{hint[0].upper()}{hint[1:]} in upstream.url"
     page = page_text(answer.body)
-    if answer.status == 401 or (answer.status == 403 and (OF_ACCESS.search(page) or not page)):
+    says_so = UNAUTHENTICATED.search(answer.body) if answer.status < 300 else OF_ACCESS.search(page) or not page
+    if answer.status == 401 or (answer.status in (200, 403) and says_so):
         secret = next((text if is_reference(text) else "" for text in upstream.secrets), "")
-        return upstream.auth.REFUSED.format(secret=secret or "the secret in config.yaml", kind=upstream.auth.KIND)
+        advice = upstream.auth.REFUSED.format(secret=secret or "the secret in config.yaml", kind=upstream.auth.KIND)
+        twice = next(filter(None, map(TWO_SCHEMES.match, request.headers.values())), None)
+        return f"{advice}. The secret begins with {twice[1]}, too: store it without {twice[1]}" if twice else advice
     if answer.status < 400 and "html" in answer.headers.get("content-type", ""):
         return "Expected JSON: is upstream.url the URL of the GraphQL API?"
     return ""
@@ -302,49 +310,6 @@ def _quoted(value: object) -> str:
     return "(none)" if value is None else f'"{plain_text(str(value), most=MAX_LINE_CHARS)}"'
 
 
-def author_traceback(failure: BaseException, *, whole: bool) -> str:
-    """Format an exception. Unless ``whole``, only its own frames of authors' code are in it, and no cause that is ours.
-
-    Without a frame of an author, a tool's failure is its sentence alone, and any other is formatted whole.
-    """
-    if whole:
-        return "".join(traceback.format_exception(failure))
-    error = failure.error if isinstance(failure, AuthorFailed) else failure
-    report = traceback.TracebackException.from_exception(error)
-    has_frames = False
-    each: traceback.TracebackException | None = report
-    while each is not None:
-        own = [frame for frame in each.stack if not _is_ours(frame.filename)]
-        has_frames = has_frames or bool(own)
-        each.stack = traceback.StackSummary.from_list(own)
-        each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
-    if has_frames:
-        return "".join(report.format())
-    return "".join(report.format_exception_only() if error is not failure else traceback.format_exception(failure))
-
-
-def _is_ours(file: str) -> bool:
-    """Return whether a frame is ours or the standard library's, among whose folders are those of installed packages."""
-    path = Path(file)
-    is_installed = not {"site-packages", "dist-packages"}.isdisjoint(path.parts)
-    is_standard = path.is_relative_to(sysconfig.get_paths()["stdlib"]) and not is_installed
-    return file.startswith("<frozen") or path.is_relative_to(Path(handler.__file__).parent) or is_standard
-
-
-class AuthorFormatter(EscapingFormatter):
-    """A formatter of log records whose tracebacks of authors' tools show authors' frames, or with ``whole`` all."""
-
-    def __init__(self, *, whole: bool) -> None:
-        super().__init__()
-        self._whole = whole
-
-    def format(self, record: logging.LogRecord) -> str:
-        if record.name == "stile.tools" and record.exc_info and record.exc_info[1] and not record.exc_text:
-            record.exc_text = author_traceback(record.exc_info[1], whole=self._whole).rstrip("\n")
-        return super().format(record)
-
-
 def show_authors_frames(*, whole: bool) -> None:
-    """Print tracebacks of this process's log records as above."""
-    if logging.lastResort is not None:
-        logging.lastResort.setFormatter(AuthorFormatter(whole=whole))
+    """Print tracebacks of authors' tools in this process's log with authors' frames, or with ``whole`` all."""
+    (LOG.removeFilter if whole else LOG.addFilter)(shorten_traceback)

@@ -55,7 +55,11 @@ def arguments_file(name: str) -> JSONObject:
 
 def token_file(name: str) -> str:
     """Read the token in a file for argparse; ``-`` is standard input."""
-    text = _content_of(name).decode("ascii", "replace").strip()
+    try:
+        text = _content_of(name).decode("ascii", "replace").strip()
+    except argparse.ArgumentTypeError:  # the name may be the token itself, so it is not repeated
+        expected = "expected a file with a token, or - for standard input: there is no file that can be read"
+        raise argparse.ArgumentTypeError(expected) from None
     if not TOKEN.fullmatch(text):
         raise argparse.ArgumentTypeError(f"{name}: expected a token, as Authorization: Bearer has it")
     return text

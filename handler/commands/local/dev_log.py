@@ -14,8 +14,9 @@ from typing import Any
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from handler.code_tools.boundary import author_traceback
 from handler.commands.console import one_line, say
-from handler.commands.local.author_view import author_traceback, lines_of, told_to_author, why_refused
+from handler.commands.local.author_view import lines_of, told_to_author, why_refused
 from handler.commands.local.local_endpoint import local_settings
 from handler.commands.local.local_server import ObservedExchange, observed, unset_secrets
 from handler.compiler.compile import Compiled

@@ -7,7 +7,9 @@ environment, else of ``.env`` beside config.yaml.
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import ssl
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
@@ -25,10 +28,11 @@ from handler.commands.console import complain
 from handler.commands.local.development_tokens import LocalVerifier, find_issuer
 from handler.commands.local.local_endpoint import local_settings
 from handler.compiler.compile import Compiled
-from handler.compiler.source.files import MAX_FILE_BYTES, Unreadable, parse_env, read_bytes
+from handler.compiler.source.files import MAX_FILE_BYTES, Unreadable, env_fault, parse_env, read_bytes
 from handler.errors.authoring import KeyFileRefused
 from handler.errors.infrastructure import HttpError, SettingsError
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
+from handler.http.response import InvalidResponse
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context import Services
@@ -46,6 +50,27 @@ def local_http() -> ObservedHttp:
         SettingsError: an environment variable that does not fit.
     """
     return ObservedHttp(replace(local_settings().addresses, local=True))
+
+
+PLAIN = {"HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "WRONG_VERSION_NUMBER"}
+"""The reasons of several versions of OpenSSL for an answer without TLS."""
+
+WANTS_TLS = re.compile(rb"HTTPS (port|server)|requires (TLS|HTTPS)", re.IGNORECASE)  # as nginx, Apache and Go say it
+
+
+def address_hint(url: str, outcome: HttpResponse | HttpError) -> str:
+    """Return the remedy for a URL that is almost right, from the outcome of a request; else an empty string."""
+    scheme, failure = urlsplit(url).scheme, outcome if isinstance(outcome, HttpError) else None
+    match failure and failure.__cause__:
+        case ssl.SSLError(reason=str() as reason) if scheme == "https" and reason in PLAIN:
+            return "the server answers in plain HTTP: try http://"
+        case ConnectionError() | InvalidResponse() if scheme == "http" and failure and failure.sent:
+            return "if the server expects TLS, try https://"
+    if isinstance(outcome, HttpResponse) and outcome.status >= 400:
+        if WANTS_TLS.search(outcome.body):
+            return "the server expects TLS: try https://"
+        return "Django expects the URL with a final slash" if b"APPEND_SLASH" in outcome.body else ""
+    return ""
 
 
 Find = Callable[[str], Compiled | None]
@@ -147,7 +172,16 @@ def unset_secrets(compiled: Compiled, settings: Settings) -> list[str]:
     """Return a sentence for each secret that the endpoint names and that is not set on this machine."""
     there, bundle, file = TrialSecrets(settings, lambda: compiled.env_file), compiled.bundle, compiled.env_file
     shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
-    unset = f"is not set here: set it in the environment, or in {shown.as_posix()}"
+
+    def unset(name: str, source: str) -> str:
+        variable = f"{SECRET_PREFIX}{name}"
+        if name.startswith(SECRET_PREFIX):
+            return f"{variable} is not set here: {source}:{name.removeprefix(SECRET_PREFIX)} names the variable {name}"
+        is_readable = file.is_file() and os.access(file, os.R_OK)
+        fault = env_fault(file.read_text("utf-8", "replace"), variable) if is_readable else ""
+        remedy = f"{shown.as_posix()}:{fault}" if fault else f"set it in the environment, or in {shown.as_posix()}"
+        return f"{variable} is not set here: {remedy}"
+
     sentences = []
     issuers = bundle.identity.issuers
     for issuer in issuers:
@@ -155,7 +189,7 @@ def unset_secrets(compiled: Compiled, settings: Settings) -> list[str]:
         for place, key in enumerate(issuer.keys):
             name = key.key.removeprefix(SECRET_REFERENCE)
             if key.algorithm == "HS256" and name != key.key and not there.get(name):
-                sentences.append(f"identity.keys[{place}]{of}: {SECRET_PREFIX}{name} {unset}")
+                sentences.append(f"identity.keys[{place}]{of}: {unset(name, 'env')}")
     for reference in filter(None, map(parse_reference, bundle.upstream.secrets)):
         name = variable_of(reference)
         if there.get(name) or (reference.source != "env" and settings.secrets_prefix):
@@ -165,7 +199,9 @@ def unset_secrets(compiled: Compiled, settings: Settings) -> list[str]:
             "secret": f"Secrets Manager, {{STILE_SECRETS}}/{bundle.endpoint}/{reference.name}",
             "ssm": f"Parameter Store, /{{STILE_SECRETS}}/{bundle.endpoint}/{reference.name}",
         }[reference.source]
-        sentences.append(f"upstream.auth: {SECRET_PREFIX}{name} {unset}. The function reads {reference} from {source}")
+        sentences.append(
+            f"upstream.auth: {unset(name, reference.source)}. The function reads {reference} from {source}"
+        )
     return sentences
 
 

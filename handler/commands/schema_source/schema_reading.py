@@ -16,7 +16,7 @@ from graphql import GraphQLError, Source, build_client_schema, get_introspection
 
 from handler.commands.command_line import UsageRefused
 from handler.commands.console import announce
-from handler.commands.local.local_server import local_http
+from handler.commands.local.local_server import address_hint, local_http
 from handler.commands.schema_source.schema_file import is_usable
 from handler.commands.schema_source.source_options import (
     SCHEMA_FILE,
@@ -207,8 +207,8 @@ class _Api:
         except AddressRefused as exc:
             raise self._refused(f"this address may not be asked: {exc.reason}") from exc
         except HttpError as exc:
-            remedy = f": {TRUST}" if exc.reason == "TLS verification failed" else ""
-            raise self._refused(f"{exc.reason}{remedy}") from exc
+            remedy = TRUST if exc.reason == "TLS verification failed" else address_hint(self.source.text, exc)
+            raise self._refused(f"{exc.reason}: {remedy}" if remedy else exc.reason) from exc
 
     def _why_not(self, status: int, content: Mapping[str, Any]) -> str:
         errors = [error for error in content.get("errors") or () if isinstance(error, dict)]
@@ -232,6 +232,8 @@ class _Api:
             address = location.partition("?")[0].partition("#")[0]  # a query string may hold a secret
             target = f" to {one_line_quote(address)}" if address and "@" not in address else ""
             return f"the API answered with a redirect{target}, which is not followed: name the address itself"
+        if hint := address_hint(self.source.text, response):
+            return f"the API answered {response.status}: {hint}"
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind in ("text/html", "application/xhtml+xml") or response.body[:200].lstrip().startswith(b"<"):
             return f"the answer ({response.status}) is a web page: expected the address of a GraphQL API"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from handler.answers.plan import Members
-from handler.bundle.tools import CompanionTool, GraphQLTool, PrescribedTool
+from handler.bundle.tools import CodeTool, CompanionTool, GraphQLTool, PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.tools.declaration import CompiledTool
 from handler.graph.documents.answer_plan import plan_of_text
@@ -143,6 +143,8 @@ def untyped_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
                 f'"{each.tool.name}" takes values without a type ({some(untyped)}), for which some models refuse all '
                 "tools: expected a type hint or a schema that says one"
             )
+            if "/ctx" in untyped and isinstance(each.tool, CodeTool):
+                sentence += "; ctx: Context takes the context"
             yield Finding(each.at, sentence, (each.tool.name,))
 
 

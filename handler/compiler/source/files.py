@@ -312,6 +312,8 @@ _MERGE = "a merge was not resolved here: keep one version of the lines, and remo
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)")
 _QUOTED = re.compile(r"""(["'])(.*?)\1\s*(?:#.*)?""")
 
+_UNCLOSED = re.compile(r"""(["'])(?!.*\1)""")
+
 
 class Variables:
     """The ``STEPZEN_`` variables of the environment, then of ``.env`` beside config.yaml.
@@ -341,13 +343,24 @@ class Variables:
 
 
 def parse_env(text: str) -> dict[str, str]:
-    """Parse the assignments of an ``.env`` file. Other lines are skipped, as other readers of such files do."""
+    """Parse the assignments of an ``.env`` file. Other lines are skipped, and values of several lines."""
     assignments: dict[str, str] = {}
     for match in filter(None, (_LINE.fullmatch(line.strip()) for line in text.splitlines())):
         value = match[2].strip()
         quoted = _QUOTED.fullmatch(value)
-        assignments[match[1]] = quoted[2] if quoted else re.split(r"(?:^|\s)#", value, maxsplit=1)[0].strip()
+        if not _UNCLOSED.match(value):
+            assignments[match[1]] = quoted[2] if quoted else re.split(r"(?:^|\s)#", value, maxsplit=1)[0].strip()
     return assignments
+
+
+def env_fault(text: str, name: str) -> str:
+    """Return the line and the fault of a variable that ``parse_env`` skips; empty string if no line begins with it."""
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.match(rf"\s*(?:export\s+)?{re.escape(name)}(?!\w)\s*(=?)\s*(.*)", line)
+        if match and (not match[1] or _UNCLOSED.match(match[2])):
+            fault = "the value has several lines, and one is read" if match[1] else "the line has no = behind the name"
+            return f"{number}: {fault}: expected {name}=VALUE on one line"
+    return ""
 
 
 STEPZEN_CONFIG = "stepzen.config.json"

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+import dis
 import importlib
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any
 
 import handler
 from handler.bundle.content import CodePrompt, CodeResource
 from handler.bundle.tools import CodeKit, CodeTool, ToolOptions
 from handler.code_tools.content import PromptDefinition, ResourceDefinition
+from handler.code_tools.context import Context, lacking
 from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.loading import digest_of, load_kit, may_ask
 from handler.code_tools.modules import is_among
 from handler.code_tools.options import RegistrationOptions
-from handler.code_tools.source_location import source_location
+from handler.code_tools.signature import is_context, resolve_hints
+from handler.code_tools.source_location import plain_function, source_location
 from handler.code_tools.toolkit import Toolkit
 from handler.code_tools.type_schemas import MISSING
 from handler.compiler.access.policies import AccessDefaults, required_auth_rule, rule_of
@@ -34,6 +40,7 @@ from handler.errors.authoring import ToolDefinitionError
 from handler.errors.infrastructure import CodeUnavailable
 from handler.policy.evaluation import Mask
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
+from handler.text.sentences import did_you_mean
 
 STDOUT, STDERR = 1, 2
 
@@ -109,8 +116,15 @@ def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, grounds: AccessDefaults, 
         laid_over.add(toolkit, **overrides)
         definitions = [*laid_over.tools, *laid_over.prompts, *laid_over.resources]
     frozen: list[_Frozen] = []
+    if not (definitions or toolkit.providers or toolkit.skills):
+        name = kit.use.rpartition(":")[2]
+        sentence = f'"{kit.use}": the toolkit has no tools: @{name}.tool before a function makes it a tool'
+        problems.warn(kit.at, sentence, code="empty-toolkit")
     for definition in definitions:
         place = source_location(definition.function, _label_of(definition))
+        for line, member in _unknown_members(definition.function):
+            at = _definition_place(place.file, line, kit.at)
+            problems.warn(at, f"{place.label}: {lacking(member)}", code="unknown-context-member")
         options = definition.options if isinstance(definition, ToolDefinition) else None
         requires_auth = bool(options and options.requires_auth)
         with _reporting(kit, problems):
@@ -130,6 +144,20 @@ def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, grounds: AccessDefaults, 
                 )
             )
     return frozen
+
+
+def _unknown_members(function: Callable[..., Any]) -> Iterator[tuple[int, str]]:
+    """Yield the line and the name of each member of the context that a function uses and ``Context`` lacks."""
+    plain = plain_function(function)
+    contexts = {name for name, hint in resolve_hints(plain, {}, None).items() if is_context(hint)}
+    known = {*dir(Context), *Context.__dataclass_fields__}
+    codes = [plain.__code__] if contexts and isinstance(plain, FunctionType) else []
+    for code in codes:
+        codes += [each for each in code.co_consts if isinstance(each, CodeType)]
+        for before, each in pairwise(dis.get_instructions(code)):
+            loaded = before.argval[-1] if before.argval and isinstance(before.argval, tuple) else before.argval
+            if loaded in contexts and each.opname in ("LOAD_ATTR", "LOAD_METHOD") and each.argval not in known:
+                yield (each.positions.lineno if each.positions else 0) or code.co_firstlineno, each.argval
 
 
 def _label_of(definition: Definition) -> str:
@@ -170,6 +198,7 @@ def _import_kit(kit: KitUse, *, modules: Sequence[str], problems: Problems) -> T
     if not is_among(kit.module, modules):
         remedy = f"set STILE_CODE_MODULES={','.join([*modules, kit.module])} here and where the function runs"
         sentence = f'"{kit.use}": modules are imported only if STILE_CODE_MODULES names them: {remedy}'
+        sentence += did_you_mean(kit.module, modules)
         problems.add(kit.at, sentence, code="module-not-allowed")
         return None
     # No bytecode is written: it would seem fresh if a file changes within a second.

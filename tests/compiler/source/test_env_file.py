@@ -6,7 +6,7 @@ import pytest
 
 from handler.bundle.model import Bundle
 from handler.compiler.compile import compile_endpoint
-from handler.compiler.source.files import parse_env
+from handler.compiler.source.files import env_fault, parse_env
 from handler.errors.authoring import CompileError
 from tests.support.diagnostics import Reported, reported_by
 from tests.support.endpoints import write_endpoint
@@ -108,3 +108,21 @@ def test_env_is_read_as_such_files_are(text: str, value: str) -> None:
 
 def test_env_of_blanks_without_end_is_read_at_once() -> None:
     assert parse_env("A=" + " " * 1_000_000 + "b") == {"A": "b"}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("# keys\nA: b\n", "2: the line has no = behind the name: expected A=VALUE on one line"),
+        ("export A b", "1: the line has no = behind the name: expected A=VALUE on one line"),
+        ('A="b\nc"\n', "1: the value has several lines, and one is read: expected A=VALUE on one line"),
+        ("A = 'b", "1: the value has several lines, and one is read: expected A=VALUE on one line"),
+        ("AB: c\nB=A\n", ""),
+        ("A=\n", ""),
+        ("A=it's\n", ""),
+        ('A="b" # c\n', ""),
+    ],
+)
+def test_assignment_that_cannot_be_read_has_a_line_and_a_fault(text: str, fault: str) -> None:
+    assert env_fault(text, "A") == fault
+    assert not fault or "A" not in parse_env(text)

@@ -73,7 +73,6 @@ IN_PYTHON = (
         place=r"staff_tools\.py:9:",
         cause=r"\belicit\b",
         remedy=r"InputRequired|from-fastmcp\.md",
-        faults={"place", "cause", "remedy"},
     ),
     Mistake(
         number=25,
@@ -82,7 +81,6 @@ IN_PYTHON = (
         place=r"staff_tools\.py:3:",
         cause=r'"staff"|takes no name|positional argument',
         remedy=r"Toolkit\(\)|without (a|the) name|leave out",
-        faults={"remedy"},
     ),
     Mistake(
         number=26,
@@ -91,7 +89,6 @@ IN_PYTHON = (
         place=Token("config.yaml", '"staf_tools:mcp"'),
         cause=r"staf_tools",
         remedy=r"did you mean staff_tools",
-        faults={"remedy"},
     ),
     Mistake(
         number=27,
@@ -100,7 +97,6 @@ IN_PYTHON = (
         place=(Token("config.yaml", '"staff_tools:mcp"'), Token("config.yaml", '["staff_tools:mcp"]')),
         cause=r"has no tools?|no tool\b|nothing in it|is empty",
         remedy=r"@(mcp|kit)\.tool|@\w+\.tool|\.add\(",
-        faults={"place", "cause", "remedy"},
     ),
     Mistake(
         number=28,
@@ -109,7 +105,6 @@ IN_PYTHON = (
         place=r"staff_tools\.py(:|\", line )9\b",
         cause=r"coroutine|not awaited|without await",
         remedy=r"\bawait ctx|(write|add|needs) await|(with|lacks) await",
-        faults={"remedy"},
     ),
     Mistake(
         number=29,
@@ -118,7 +113,6 @@ IN_PYTHON = (
         place=r"staff_tools\.py:[67]:|tool who\b",
         cause=r"\bctx\b",
         remedy=r"ctx: Context",
-        faults={"remedy"},
     ),
     Mistake(
         number=30,
@@ -127,7 +121,6 @@ IN_PYTHON = (
         place=r"staff_tools\.py(:|\", line )9\b",
         cause="'Context' object has no attribute 'elicit'|elicit",
         remedy=r"InputRequired|from-fastmcp\.md",
-        faults={"remedy", "traceback"},
     ),
     Mistake(
         number=31,
@@ -136,6 +129,5 @@ IN_PYTHON = (
         place=r"try_tools\.py\", line 4\b",
         cause=r"'claim'|\bclaim\b",
         remedy=r"[Dd]id you mean '?claims\b|expected .*\bclaims\b",
-        faults={"remedy"},
     ),
 )  # fmt: skip

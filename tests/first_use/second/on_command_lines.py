@@ -38,7 +38,6 @@ ON_COMMAND_LINES = (
         place=r"argument NAME\b|https://api\.corp\.example/graphql",
         cause=r"https://api\.corp\.example/graphql|is a URL|is the URL",
         remedy=r"--from https://api\.corp\.example/graphql",
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=33,
@@ -47,7 +46,6 @@ ON_COMMAND_LINES = (
         place=r"/proc/corp",
         cause=r"cannot be (made|written|created)|not writable|may not|permission",
         remedy=r"another (folder|place)|a folder (that|where|in which) |can write",
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=34,
@@ -64,7 +62,6 @@ ON_COMMAND_LINES = (
         place=r"stile call: error: .*--id",
         cause=r"unrecognized arguments: --id|no option --id",
         remedy=r"\bid=1\b|\bid=",
-        faults={"remedy"},
     ),
     Mistake(
         number=36,
@@ -73,7 +70,6 @@ ON_COMMAND_LINES = (
         place=r"--token",
         cause=r"(is|looks like) a token|expected (the name of )?a file",
         remedy=r"standard input|into a file|a file with",
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=37,
@@ -82,7 +78,6 @@ ON_COMMAND_LINES = (
         place=r"--claims",
         cause=r'\{"sub": "ada"\}|is JSON',
         remedy=r"\bsub=ada\b|K=V|NAME=VALUE",
-        faults={"remedy"},
     ),
     Mistake(
         number=38,
@@ -91,7 +86,6 @@ ON_COMMAND_LINES = (
         place=r"stile key: error: .*billing",
         cause=r"unrecognized arguments: billing|one name|takes no folder",
         remedy=r"stile key billing|stile key NAME|takes no folder",
-        faults={"remedy"},
     ),
     Mistake(
         number=39,
@@ -100,7 +94,6 @@ ON_COMMAND_LINES = (
         place=r"untitled-tool",
         cause=r"there is no such folder|is (a|the) code",
         remedy=r"stile check --explain untitled-tool",
-        faults={"remedy"},
     ),
     Mistake(
         number=40,
@@ -109,7 +102,6 @@ ON_COMMAND_LINES = (
         place=r'argument A: "main"|\bmain: ',
         cause="there is no such folder",
         remedy=r"git (worktree|archive|clone)|check(ed)? out",
-        faults={"remedy"},
     ),
     Mistake(
         number=41,
@@ -118,7 +110,6 @@ ON_COMMAND_LINES = (
         place=r"stile new: error: .*--from",
         cause=r"unrecognized arguments: --from|no option --from",
         remedy=r"stile init",
-        faults={"remedy"},
     ),
     Mistake(
         number=42,
@@ -127,7 +118,6 @@ ON_COMMAND_LINES = (
         place=r"DESTINATION|\bendpoints(: | is | holds | has )",
         cause=r"same folder|(holds|has|with) .*(sources|index\.graphql|endpoints to publish)|FOLDER itself|is FOLDER",
         remedy=r"another folder|folder of its own|s3://|--create",
-        faults={"place", "cause", "remedy"},
     ),
     Mistake(
         number=43,
@@ -136,6 +126,5 @@ ON_COMMAND_LINES = (
         place=r"stile dev: error: .*--host",
         cause=r"unrecognized arguments: --host|no option --host",
         remedy=r"stile serve",
-        faults={"remedy"},
     ),
 )  # fmt: skip

@@ -61,7 +61,6 @@ WITH_APIS = (
         place=r"ORIGIN/staff/graphql",
         cause=r"end in a slash|(last|trailing|final) slash",
         remedy=r"ORIGIN/staff/graphql/|(add|with) (a|the|its) (trailing |final |last )?slash",
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=45,
@@ -70,7 +69,6 @@ WITH_APIS = (
         place=r"argument FOLDER\b|https://api\.corp\.example/graphql",
         cause=r"there is no such folder|is (a|the) URL",
         remedy=r"--from https://api\.corp\.example/graphql|--from URL",
-        faults={"remedy"},
     ),
     Mistake(
         number=46,
@@ -79,7 +77,6 @@ WITH_APIS = (
         place=r"https://127\.0\.0\.1:\d+/graphql",
         cause=r"(speaks|is|answers?( in)?) (plain )?HTTP\b|without TLS|no TLS|not (speak )?TLS",
         remedy=r"http://",
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=47,
@@ -88,7 +85,6 @@ WITH_APIS = (
         place=API,
         cause=r"\bTLS\b|\bHTTPS\b",
         remedy=r"https://",
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=48,
@@ -97,7 +93,6 @@ WITH_APIS = (
         place=API,
         cause=r"Unauthorized|UNAUTHENTICATED",
         remedy=r"upstream\.auth",
-        faults={"place", "remedy"},
     ),
     Mistake(
         number=49,
@@ -110,7 +105,6 @@ WITH_APIS = (
         place=r"upstream\.auth|secret:TOKEN|STILE_SECRET_TOKEN",
         cause=r"begins with .?Bearer|Bearer Bearer|Bearer twice",
         remedy=r"without .?Bearer|leave .?Bearer|remove .?Bearer",
-        faults={"cause", "remedy"},
     ),
     Mistake(
         number=50,
@@ -123,7 +117,6 @@ WITH_APIS = (
         place=rf"{ENDPOINT}/\.env:1\b",
         cause=r"several lines|one line|never closed|not closed|does not end|lacks its (closing )?quote",
         remedy=r"one line|\\n|environment",
-        faults={"place", "cause", "remedy"},
     ),
     Mistake(
         number=51,
@@ -132,7 +125,6 @@ WITH_APIS = (
         place=r"upstream\.auth",
         cause=r"secret:STILE_SECRET_TOKEN|STILE_SECRET_STILE_SECRET_TOKEN",
         remedy=r"secret:TOKEN\b",
-        faults={"remedy"},
     ),
     Mistake(
         number=52,
@@ -141,6 +133,5 @@ WITH_APIS = (
         place=rf"{ENDPOINT}/\.env:1\b",
         cause=r"STILE_SECRET_TOKEN: |colon|no =|lacks =|without (a |an )?=",
         remedy=r"NAME=|STILE_SECRET_TOKEN=|expected =",
-        faults={"place", "cause", "remedy"},
     ),
 )  # fmt: skip
