@@ -90,8 +90,9 @@ def test_directives_of_a_schema_reach_it(tried: Tried) -> None:
 def test_operations_that_only_a_page_can_answer_are_refused_for_their_directive(tried: Tried) -> None:
     refused = tried("vendure-admin").refused
 
-    sentences = {file: {problem.sentence for problem in problems} for file, problems in refused.items()}
-    assert sum("Unknown directive '@client'." in each for each in sentences.values()) == 16
+    sentences = {file: [problem.sentence for problem in problems] for file, problems in refused.items()}
+    unknown = "Unknown directive '@client'."
+    assert sum(any(each.startswith(unknown) for each in those) for those in sentences.values()) == 16
 
 
 @pytest.mark.parametrize("corpus", AS_FOUND)
