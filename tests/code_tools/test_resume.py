@@ -365,7 +365,7 @@ def test_future_of_an_executor_is_work_to_wait_for() -> None:
         assert answered_by_future(lambda: executor.submit(lambda: 7)) == "7"
         assert answered_by_future(lambda: executor.submit(lambda: 1 / 0)) == "ZeroDivisionError"
     assert answered_by_future(cancelled) == CancelledError.__name__
-    assert answered_by_future(Future, timeout=0.4) == "TimeoutError"
+    assert answered_by_future(Future, timeout=2) == "TimeoutError"
 
 
 def test_future_of_an_executor_may_be_returned_itself() -> None:

@@ -91,7 +91,7 @@ def test_operations_that_only_a_page_can_answer_are_refused_for_their_directive(
     refused = tried("vendure-admin").refused
 
     sentences = {file: [problem.sentence for problem in problems] for file, problems in refused.items()}
-    unknown = "Unknown directive '@client'."
+    unknown = "Unknown directive '@client': "
     assert sum(any(each.startswith(unknown) for each in those) for those in sentences.values()) == 16
 
 
