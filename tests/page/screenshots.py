@@ -48,6 +48,7 @@ def editor(look: Look) -> None:
     look.page.locator('iframe[data-part="editor-frame"][data-ready="true"][data-types]').wait_for()
     frame = look.page.frame_locator('iframe[data-part="editor-frame"]')
     frame.locator('[data-part="document-text"]').click()
+    look.page.keyboard.press("Control+a")
     look.page.keyboard.insert_text("{\n  employees {\n    name\n    manager { name }\n  }\n}\n")
     look.page.wait_for_timeout(400)
     look.part("run").click()
