@@ -24,7 +24,7 @@ LEFT_OUT = "coordinates_left_out"
 
 INFO, WARNING = "INFO", "WARNING"
 
-FOR_MAINTAINERS = (FAILURE_CODES.keys() - {"CallerTokenRefused", "UpstreamLimit"}) | {
+FOR_MAINTAINERS = (FAILURE_CODES.keys() - {"CallerTokenRefused"}) | {
     "CodeChanged",
     "CredentialUnavailable",
     "Drift",
@@ -78,9 +78,9 @@ def level_of(facts: Mapping[str, Any]) -> str:
     """Return the level of a line: ``WARNING`` if a maintainer must act, also on one request of a batch."""
     if "unset" in facts:  # a missing setting, which changed the response
         return WARNING
-    reasons = [facts.get("reason"), *(each.get("reason") for each in facts.get("calls", ()))]
-    words = {str(reason).partition(":")[0] for reason in reasons}
-    return WARNING if words & FOR_MAINTAINERS else INFO
+    items = [facts, *facts.get("calls", ())]
+    words = {str(item.get("reason")).partition(":")[0] for item in items}
+    return WARNING if words & FOR_MAINTAINERS or any("no_data" in item for item in items) else INFO
 
 
 class RequestLog:

@@ -138,10 +138,10 @@ async def _response(caller: Caller, operation: GraphQLRequest, answer: HttpRespo
     from handler.server.upstream.graphql_errors import report  # compiles its patterns
 
     find_index = caller.endpoint.schema.find_index
-    response, reason = await asyncio.to_thread(
+    response, facts = await asyncio.to_thread(
         report, body, answer, operation, auth=upstream.auth, find_index=find_index
     )
-    caller.note(reason=reason)
+    caller.note(**facts)
     return response
 
 
