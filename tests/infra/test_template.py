@@ -107,6 +107,7 @@ def test_the_api_is_throttled_and_its_access_log_holds_neither_headers_nor_query
         "responseLength",
         "responseLatency",
         "integrationLatency",
+        "awsEndpointRequestId",
         "integrationErrorMessage",
     }
 
