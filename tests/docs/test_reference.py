@@ -262,7 +262,7 @@ def test_facts_of_a_batch_are_some_of_them() -> None:
 
 def test_outcomes_of_the_page_are_those_of_the_code() -> None:
     told = first_codes(table(LOG.text, "outcome", "says"))
-    of_mcp = {"asked", "tool_error", "ok"}  # mcp_http._outcome
+    of_mcp = {"asked", "ok", CallError.log_outcome, consent_errors.ConsentDeclined.log_outcome}
 
     assert set(told) == {*_literals("outcome"), *of_mcp, *health.STATUS_OF_REPORT}
 
