@@ -85,11 +85,11 @@ def report(
     *,
     auth: UpstreamAuth,
     find_index: Callable[[], SchemaIndex | None],
-) -> tuple[JSONObject, dict[str, Any]]:
+) -> tuple[JSONObject, str, bool]:
     """Filter a response with errors. ``body`` is the JSON of the response to ``operation``.
 
-    Also return facts for the log: the reason, of the first error of a known kind, or of the status; and whether the API
-    failed, so that it gave no value. ``find_index`` is called for errors that sound like schema drift, and may block.
+    Also return the log's reason, of the first error of a known kind, or of the status; and whether the API failed, so
+    that it gave no value. ``find_index`` is called for errors that sound like schema drift, and may block.
     """
     data, names = (
         body.get("data") or None,
@@ -123,11 +123,9 @@ def report(
     before = [{"message": warning}] if warning else []
     more = len(body["errors"]) - MAX_ERRORS
     after = [{"message": f"The API reported {more} more errors."}] if more > 0 else []
-    facts: dict[str, Any] = {"reason": reason}
     is_answer = VALUE in kinds or all(kind_of(error)[0] == ANSWER for error in body["errors"][:MAX_ERRORS])
-    if not (run or is_answer) and reason.startswith(OTHER):
-        facts["no_data"] = True
-    return {"data": data, "errors": [*before, *errors, *after]}, facts
+    failed = not (run or is_answer) and reason.startswith(OTHER)
+    return {"data": data, "errors": [*before, *errors, *after]}, reason, failed
 
 
 def _filtered(error: Any, finding: Classification, *, names: Set[str] | None) -> tuple[JSONObject, str]:
