@@ -95,13 +95,14 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     found.append(
         {"level": "ERROR", "message": "endpoint not loaded", "endpoint": "api/things", "reason": "access denied"}
     )
+    found.append({"message": "request", "outcome": "ok", "memory_percent": 93, "level": "WARNING"})
     found.append({"message": "request", "level": "ERROR", "outcome": "failed", "route": "mcp", "request_id": "r"})
     return found
 
 
 def lines_of(function: Function) -> list[dict[str, Any]]:
     """The lines of a function as its logger writes them."""
-    return [{"level": level_of(line), "message": "request", **line} for line in function.lines]
+    return [{"level": level_of(line), "message": "request", "memory_mb": 90, **line} for line in function.lines]
 
 
 FOUND = {
@@ -109,6 +110,7 @@ FOUND = {
     "Alarm: throttles": [{"ok", "tool_error", "denied", "failed"}],
     "Alarm: duration": [{"ok", "tool_error", "denied"}, {"ok", "tool_error"}],
     "Alarm: upstream failures": [{"tool_error"}],
+    "Alarm: memory": [{"ok"}, {"ok", "tool_error", "denied"}],
     "Alarm: bundle age": [{"endpoint not loaded"}],
 }
 """The outcomes or messages of the lines that each query of a section finds."""
