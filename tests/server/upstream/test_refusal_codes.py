@@ -25,7 +25,7 @@ from handler.server.upstream.refusal_codes import (
 )
 from handler.storage.local import FolderStorage
 from tests.server.outgoing.serving import Container, asking, endpoint, identity_with, with_token
-from tests.server.upstream.test_modes import SECRETS, issuing, oauth, upstream
+from tests.server.upstream.test_modes import ASKED, PAID, SECRETS, issuing, oauth, upstream
 from tests.support.api import Api, Asked, Reply, running_api
 from tests.support.aws_calls import recording
 from tests.support.function import Function, store
@@ -199,9 +199,9 @@ def test_query_is_sent_again_with_a_new_credential_and_a_mutation_is_not(tmp_pat
         (next_one,) = container.ask(container.caller(), mutation=True)
 
         assert [each[-1] for each in api.authorizations] == ["0", "1", "1", "2"]
-    assert "errors" not in renewed
-    assert "errors" in failed
-    assert "errors" not in next_one
+    assert (renewed, next_one) == (ASKED, PAID)
+    assert isinstance(failed, dict)
+    assert OWN.format("UNAUTHENTICATED") in failed["errors"][0]["message"]
 
 
 HEADS: Mapping[str, bytes] = {
