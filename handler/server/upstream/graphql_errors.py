@@ -30,7 +30,7 @@ from handler.server.upstream.named_coordinates import (
     without_names,
     without_suggestions,
 )
-from handler.server.upstream.refusal_codes import ANSWER, kind_of, refused_by
+from handler.server.upstream.refusal_codes import ANSWER, kind_of_error, refused_by
 from handler.strict_json import JSONObject, well_formed
 from handler.text.invisible import escaped
 
@@ -123,7 +123,7 @@ def report(
     before = [{"message": warning}] if warning else []
     more = len(body["errors"]) - MAX_ERRORS
     after = [{"message": f"The API reported {more} more errors."}] if more > 0 else []
-    is_answer = VALUE in kinds or all(kind_of(error)[0] == ANSWER for error in body["errors"][:MAX_ERRORS])
+    is_answer = VALUE in kinds or all(kind_of_error(error)[0] == ANSWER for error in body["errors"][:MAX_ERRORS])
     failed = not (run or is_answer) and reason.startswith(OTHER)
     return {"data": data, "errors": [*before, *errors, *after]}, reason, failed
 
@@ -144,7 +144,7 @@ def _filtered(error: Any, finding: Classification, *, names: Set[str] | None) ->
         return filtered, f"Drift: {finding.coordinate}"
     if finding.kind in SENTENCES:
         return filtered, f"UpstreamDocuments: {finding.kind}"
-    if LIMIT in (finding.kind, kind_of(error)[0]):
+    if LIMIT in (finding.kind, kind_of_error(error)[0]):
         return filtered, "UpstreamLimit"
     return filtered, f"{OTHER}: {code}" if isinstance(code, str) and _CODE.fullmatch(code) else OTHER
 

@@ -127,7 +127,7 @@ _WORD_KINDS = {words: kind for kind, phrases in WORDS.items() for words in phras
 _MAX_CHARS = 100
 
 
-def kind_of(error: Any) -> tuple[str, str]:
+def kind_of_error(error: Any) -> tuple[str, str]:
     """Return the kind of an error and the code or words that show it; empty strings if none is known."""
     for text in _codes_in(error):
         if kind := AS_WRITTEN.get(text) or _KINDS.get(text.upper().replace("-", "_"), ""):
@@ -139,7 +139,7 @@ def kind_of(error: Any) -> tuple[str, str]:
 
 def refused_by(errors: Any) -> str:
     """Return the code or words by which errors of a response refuse the credential; empty string if they do not."""
-    kinds = map(kind_of, errors[:10]) if isinstance(errors, list) else ()
+    kinds = map(kind_of_error, errors[:10]) if isinstance(errors, list) else ()
     return next((code for kind, code in kinds if kind == CREDENTIAL), "")
 
 

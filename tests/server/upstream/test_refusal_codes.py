@@ -20,7 +20,7 @@ from handler.server.upstream.refusal_codes import (
     LIMIT,
     PLACES,
     WORDS,
-    kind_of,
+    kind_of_error,
     refused_by,
 )
 from handler.storage.local import FolderStorage
@@ -80,7 +80,7 @@ def test_code_has_its_kind_and_reaches_the_log_and_the_model_so(
 
     (line,) = function.lines
     assert called.result["isError"] is True
-    assert kind_of(error(code)) == (kind, code)
+    assert kind_of_error(error(code)) == (kind, code)
     assert (OWN.format(code) in called.text) is (kind == CREDENTIAL)
     reasons = {CREDENTIAL: f"UpstreamRefused: {code}", LIMIT: "UpstreamLimit", ANSWER: f"GraphQLErrors: {code}"}
     assert line["reason"] == reasons[kind]
@@ -104,7 +104,7 @@ def test_words_alone_have_their_kind(function: Function, api: Api, words: str, k
 @pytest.mark.parametrize("place", PLACES, ids=".".join)
 @pytest.mark.parametrize("written", ["UNAUTHENTICATED", "unauthenticated", "not-authenticated"])
 def test_code_is_found_where_servers_write_it(place: tuple[str, ...], written: str) -> None:
-    assert kind_of(error(written, *place)) == (CREDENTIAL, written)
+    assert kind_of_error(error(written, *place)) == (CREDENTIAL, written)
 
 
 @pytest.mark.parametrize("place", [("extensions", "status"), ("extensions", "http", "status"), ("code",)])
