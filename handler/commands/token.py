@@ -92,7 +92,10 @@ def run(options: argparse.Namespace) -> int:
     ends = time.strftime("%H:%M:%S on %Y-%m-%d", time.localtime(claims["exp"]))
     announce(f"For {one.bundle.endpoint} on this machine, until {ends}, as Authorization: Bearer TOKEN.")
     if replaced:
-        announce(f"The command sets {', '.join(replaced)} itself. `--as` of stile dev takes the claims as they are.")
+        names = ", ".join(replaced)
+        announce(
+            f"The command sets {names} itself; --for is the time until exp. `--as` of stile dev takes the claims as they are."
+        )
     return DONE
 
 

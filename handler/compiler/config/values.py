@@ -39,7 +39,8 @@ def is_http_url(url: str) -> bool:
         return False
     try:
         parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username and parts.port != 0
+        is_host = bool(parts.hostname) and "$" not in parts.netloc
+        return parts.scheme in ("http", "https") and is_host and not parts.username and parts.port != 0
     except ValueError:
         return False
 
