@@ -136,7 +136,7 @@ MAX_DIMENSION_CHARS = 255
 FAULTS = frozenset({"AuthorFailed", "CodeChanged", "DeadlinePassed", "Expired", "UpstreamError"})
 """First words of reasons that count as errors: the function or an author's code fails, and not the API."""
 
-FAILURES = FOR_MAINTAINERS - FAULTS - {"NotReady", "no_verifier"} | {"CircuitOpen"}
+FAILURES = FOR_MAINTAINERS - FAULTS - {"NotReady", "UpstreamLimit", "no_verifier"} | {"CircuitOpen"}
 """First words of reasons that count as failures of the API."""
 
 
