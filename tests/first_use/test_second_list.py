@@ -17,7 +17,7 @@ from tests.first_use.third import THIRD
 from tests.first_use.workshop import opened
 
 
-@pytest.mark.parametrize("mistake", (*SECOND, *THIRD), ids=lambda each: f"{each.number}: {each.title}")
+@pytest.mark.parametrize("mistake", [*SECOND, *THIRD], ids=lambda each: f"{each.number}: {each.title}")
 def test_message_has_no_fault_but_those_of_the_list(mistake: Mistake, tmp_path: Path) -> None:
     with opened(tmp_path / "shop") as shop:
         printed = mistake.make(shop)

@@ -7,7 +7,7 @@ from tests.first_use.judging import Mistake, Token
 from tests.first_use.second.on_command_lines import without_usage
 from tests.first_use.second.with_apis import API
 from tests.first_use.serving import serving
-from tests.first_use.workshop import ENDPOINT, SCHEMA, Workshop
+from tests.first_use.workshop import ENDPOINT, Workshop
 from tests.support.api import Reply, running_api
 
 URL = "https://api.corp.example/graphql"
