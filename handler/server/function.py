@@ -48,13 +48,13 @@ def build_handler(
     ``settle`` waits for reads of ``storage`` that other threads have begun.
     """
     logger = make_logger(environ)
-    endpoints = start_endpoints(settings, storage, logger)
+    metrics = make_metrics(settings, environ, logger)
+    endpoints = start_endpoints(settings, storage, logger, metrics=metrics)
     aws = AwsJson(http, environ, credentials=credentials)
     services = start_services(settings, endpoints, http=http, aws=aws, logger=logger)
     renew_after_restore(services, environ, preload=settings.preload, settle=settle)
     # Mangum runs each invocation on the current loop, which Python 3.12 and later do not create by themselves.
     asyncio.set_event_loop(asyncio.new_event_loop())
-    metrics = make_metrics(settings, environ, logger)
     app = create_app(services, write_line=partial(write_line, logger, metrics=metrics))
 
     def answer_other(event: Any, context: Any) -> dict[str, Any]:

@@ -7,13 +7,13 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from handler.bundle.model import ENDPOINT_NAME, Bundle
-from handler.bundle.stored import bundle_key, format_of, older_bundle_keys, read_bundle, short_digest
+from handler.bundle.stored import bundle_key, format_of, older_bundle_keys, read_bundle, short_digest, withdrawal_key
 from handler.commands.command_line import REFUSED
 from handler.commands.console import complain
 from handler.commands.publishing.facts import PublishFacts, read_facts
@@ -130,14 +130,28 @@ _BUNDLE = re.compile(r"(.+)/bundle\.v[0-9]+\.json")
 
 
 def withdraw(storage: PublishStorage, etags: Mapping[str, str], facts: PublishFacts) -> None:
-    """Remove the bundles of one endpoint, each on the condition of its etag. Older versions stay for a rollback.
+    """Mark one endpoint, and remove its bundles, each on the condition of its etag. Older versions stay for a rollback.
 
     Raises:
         ObjectChanged: the endpoint was published since. Bundles before that one are removed.
         StorageError: the storage does not answer as it should.
     """
-    for key, etag in etags.items():
-        storage.remove(key, expected=etag, facts=facts.stored())
+    endpoint = next(iter(etags)).rpartition("/")[0]
+    with suppress(StorageDenied):  # without the mark, functions that serve or preload the endpoint report it missing
+        storage.add(withdrawal_key(endpoint), b"")
+    try:
+        for key, etag in etags.items():
+            storage.remove(key, expected=etag, facts=facts.stored())
+    except ObjectChanged:
+        unmark(storage, endpoint)
+        raise
+
+
+def unmark(storage: PublishStorage, endpoint: str) -> None:
+    """Remove the mark of a withdrawn endpoint, if it is there and may be removed: beside a bundle it does nothing."""
+    key = withdrawal_key(endpoint)
+    with suppress(StorageError):
+        storage.remove(key, expected=storage.head(key).etag, facts={})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
