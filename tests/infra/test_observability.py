@@ -106,6 +106,7 @@ def test_there_is_an_alarm_on_each_thing_that_goes_wrong() -> None:
         (NAMESPACE, "upstream_failures"),
         (NAMESPACE, "bundle_age_s"),
         (NAMESPACE, "endpoints_missing"),
+        (NAMESPACE, "memory_percent"),
     }
     assert alarms()["DurationAlarm"]["ExtendedStatistic"] == "p99"
     assert alarms()["BundleAgeAlarm"]["Statistic"] == "Maximum"
@@ -152,6 +153,7 @@ def test_each_alarm_ends_in_a_section_of_the_runbook() -> None:
         "alarm-duration",
         "alarm-upstream-failures",
         "alarm-bundle-age",
+        "alarm-memory",
     }
 
 

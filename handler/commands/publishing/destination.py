@@ -130,21 +130,14 @@ _BUNDLE = re.compile(r"(.+)/bundle\.v[0-9]+\.json")
 
 
 def withdraw(storage: PublishStorage, etags: Mapping[str, str], facts: PublishFacts) -> None:
-    """Mark one endpoint, and remove its bundles, each on the condition of its etag. Older versions stay for a rollback.
+    """Remove the bundles of one endpoint, each on the condition of its etag. Older versions stay for a rollback.
 
     Raises:
         ObjectChanged: the endpoint was published since. Bundles before that one are removed.
         StorageError: the storage does not answer as it should.
     """
-    endpoint = next(iter(etags)).rpartition("/")[0]
-    with suppress(StorageDenied):  # without the mark, functions that serve or preload the endpoint report it missing
-        storage.add(withdrawal_key(endpoint), b"")
-    try:
-        for key, etag in etags.items():
-            storage.remove(key, expected=etag, facts=facts.stored())
-    except ObjectChanged:
-        unmark(storage, endpoint)
-        raise
+    for key, etag in etags.items():
+        storage.remove(key, expected=etag, facts=facts.stored())
 
 
 def unmark(storage: PublishStorage, endpoint: str) -> None:
