@@ -136,7 +136,10 @@ MAX_DIMENSION_CHARS = 255
 FAULTS = frozenset({"AuthorFailed", "CodeChanged", "DeadlinePassed", "Expired", "UpstreamError"})
 """First words of reasons that count as errors: the function or an author's code fails, and not the API."""
 
-FAILURES = FOR_MAINTAINERS - FAULTS - {"NotReady", "UpstreamLimit", "no_verifier"} | {"CircuitOpen"}
+OTHERS = {"NotReady", "UpstreamLimit", "key_set", "no_verifier", "secret"}
+"""First words of reasons for maintainers that count as neither: an error by its status, or a limit of the API."""
+
+FAILURES = FOR_MAINTAINERS - FAULTS - OTHERS | {"CircuitOpen"}
 """First words of reasons that count as failures of the API."""
 
 

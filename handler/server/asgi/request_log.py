@@ -25,15 +25,19 @@ LEFT_OUT = "coordinates_left_out"
 INFO, WARNING = "INFO", "WARNING"
 
 FOR_MAINTAINERS = (FAILURE_CODES.keys() - {"CallerTokenRefused"}) | {
+    "AuthorFailed",
     "CodeChanged",
     "CredentialUnavailable",
     "Drift",
+    "Expired",
     "NotReady",
     "UpstreamDocuments",
     "UpstreamError",
     "UpstreamForbidden",
     "answer_schema",
+    "key_set",
     "no_verifier",
+    "secret",
 }
 """First words of reasons that the maintainer of an endpoint must act on."""
 
