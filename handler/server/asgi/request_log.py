@@ -24,16 +24,20 @@ LEFT_OUT = "coordinates_left_out"
 
 INFO, WARNING = "INFO", "WARNING"
 
-FOR_MAINTAINERS = (FAILURE_CODES.keys() - {"CallerTokenRefused", "UpstreamLimit"}) | {
+FOR_MAINTAINERS = (FAILURE_CODES.keys() - {"CallerTokenRefused"}) | {
+    "AuthorFailed",
     "CodeChanged",
     "CredentialUnavailable",
     "Drift",
+    "Expired",
     "NotReady",
     "UpstreamDocuments",
     "UpstreamError",
     "UpstreamForbidden",
     "answer_schema",
+    "key_set",
     "no_verifier",
+    "secret",
 }
 """First words of reasons that the maintainer of an endpoint must act on."""
 
@@ -82,9 +86,9 @@ def level_of(facts: Mapping[str, Any]) -> str:
     # A missing setting changed the response, or the instance will soon be killed.
     if "unset" in facts or facts.get("memory_percent", 0) >= FULL_PERCENT:
         return WARNING
-    reasons = [facts.get("reason"), *(each.get("reason") for each in facts.get("calls", ()))]
-    words = {str(reason).partition(":")[0] for reason in reasons}
-    return WARNING if words & FOR_MAINTAINERS else INFO
+    items = [facts, *facts.get("calls", ())]
+    words = {str(item.get("reason")).partition(":")[0] for item in items}
+    return WARNING if words & FOR_MAINTAINERS or any("no_data" in item for item in items) else INFO
 
 
 class RequestLog:
