@@ -48,12 +48,14 @@ class Command(Protocol):
 
 COMMANDS: Mapping[str, str] = {
     "init": "Make an endpoint folder from the schema of a GraphQL API.",
+    "adopt": "Make an endpoint folder from the folder of Apollo MCP Server or Cosmo's router, which stays as it is.",
     "pull": "Renew the schema of an endpoint folder, and say what the new one breaks.",
     "new": "Make a repository that deploys endpoints to AWS, with this release of Stile in it.",
     "check": "Report the problems of endpoint folders, the cost of their tools and the callers that see them.",
     "dev": "Serve endpoint folders on this machine, compiling them again whenever a file is saved.",
     "connect": "Print the lines by which an MCP client connects to an endpoint, or write them to its file.",
     "call": "Call a tool of an endpoint folder, as it would answer once published.",
+    "test": "Make the calls of tools.test.yaml, and compare their answers with the expected ones.",
     "explain": "Show the parts of endpoint folders that callers reach, and the rules that hide the rest.",
     "find": "Show what a model finds in an endpoint with a question.",
     "diff": "Compare two versions of endpoints: what each caller, model and reader finds different.",

@@ -58,6 +58,7 @@ class Services:
     accepted values of ``Host``; empty where the front door decides. ``own_machine``: the server is for its author
     alone. ``is_frozen``: the process may stop after each response, as Lambda's do. ``page``: the kind of server that
     the page is for; if it is empty, browsers get no page. ``own_routes``: routes of the command that runs the server.
+    ``log_begun``: a writer of the line that an author's code begins.
     """
 
     endpoints: Endpoints
@@ -73,6 +74,7 @@ class Services:
     is_frozen: bool = True
     page: str = ""  # "" | dev | serve | function
     own_routes: tuple[Route, ...] = ()
+    log_begun: Callable[[Mapping[str, Any]], None] = lambda _: None
     public_url: str = ""
     states: RequestStates = field(default_factory=RequestStates)
     code_modules: tuple[str, ...] = ()
@@ -183,11 +185,13 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
         Refused: 404 if it does not exist, 503 if it cannot be loaded or the function lacks a part for it.
     """
     name = endpoint_name(http_call)
-    if not ENDPOINT_NAME.fullmatch(name):
-        raise Refused(EndpointNotFound.stile_code, "there is no such endpoint")
     try:
+        if not ENDPOINT_NAME.fullmatch(name):
+            raise EndpointNotFound(name)
         endpoint = await services.endpoints.find(name)
     except EndpointNotFound as exc:
+        # The caller's text: another fact than ``endpoint``, which storage has returned, and ASCII.
+        note(http_call.scope, requested_endpoint=name.encode("ascii", "backslashreplace").decode())
         raise Refused(exc.stile_code, "there is no such endpoint") from exc
     except (StorageError, BundleError) as exc:
         raise Refused("endpoint-unavailable", "the endpoint cannot be loaded at the moment") from exc

@@ -32,6 +32,8 @@ ENV_FILE = ".env"
 QUESTIONS = "questions.yaml"
 SDL_SUFFIXES = (".graphql", ".gql", ".graphqls")
 POLICY_TESTS = "policies.test.yaml"
+TOOL_TESTS = "tools.test.yaml"
+TESTS = (POLICY_TESTS, TOOL_TESTS)
 
 MAX_FILE_BYTES = 8_000_000
 """Large enough for GitHub's schema (1.2 MB of SDL), small enough to refuse files that are not schemas."""
@@ -240,6 +242,8 @@ class EndpointFiles:
             near = nearest(posixpath.splitext(missing)[0], list(stems))
             expected = ": expected a path that begins beside the file that names it"
             hint = f"; did you mean {posixpath.join(above, stems[near])}?" if near else expected
+        if "\\" in name:
+            hint = "; a path has / between its parts: " + name.replace("\\", "/")
         self._problems.add(at, f'"{name}" {reason}{hint}', code="unreadable-file")
 
 
