@@ -24,7 +24,6 @@ from handler.commands.schema_source.schema_file import INDEX_WITH_TOOL, refuse_p
 from handler.commands.schema_source.schema_reading import NO_FILE, read_sdl
 from handler.commands.schema_source.source_options import (
     EXPECTED,
-    SCHEMA_FILE,
     SchemaSource,
     SourceRefused,
     add_header_argument,
@@ -36,7 +35,7 @@ from handler.commands.schema_source.source_options import (
 )
 from handler.commands.schema_source.starters import Starter, best_starters, candidates
 from handler.compiler.schema.schema import AuthorSchema
-from handler.compiler.source.files import CONFIG, ENTRY, STEPZEN_CONFIG
+from handler.compiler.source.files import CONFIG, ENTRY, SCHEMA_FILE, STEPZEN_CONFIG
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.text.sentences import counted
 

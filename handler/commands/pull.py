@@ -15,7 +15,6 @@ from handler.commands.folders.endpoints import add_folder_arguments, find_endpoi
 from handler.commands.schema_source.schema_file import are_equal, compare_schemas
 from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import (
-    SCHEMA_FILE,
     RequestHeaders,
     SchemaSource,
     SourceRefused,
@@ -29,7 +28,7 @@ from handler.commands.schema_source.source_options import (
     without_heading,
 )
 from handler.compiler.compile_context import read_context
-from handler.compiler.source.files import MAX_FILE_BYTES
+from handler.compiler.source.files import MAX_FILE_BYTES, SCHEMA_FILE
 from handler.errors.authoring import Problem
 from handler.strict_json import JSONObject
 from handler.text.sentences import counted, some

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from handler.commands.schema_source.source_options import SCHEMA_FILE
 from handler.compiler.compile import compile_endpoint
+from handler.compiler.source.files import SCHEMA_FILE
 from tests.commands.apis import SHOP, running_shop
 from tests.commands.running import Stile, interrupt, ran, started
 from tests.conftest import ROOT

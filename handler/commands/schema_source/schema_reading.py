@@ -19,14 +19,13 @@ from handler.commands.console import announce
 from handler.commands.local.local_server import address_hint, local_http
 from handler.commands.schema_source.schema_file import is_usable
 from handler.commands.schema_source.source_options import (
-    SCHEMA_FILE,
     RequestHeaders,
     SchemaSource,
     SourceRefused,
     one_line_quote,
 )
 from handler.compiler.schema.schema import parse_sdl
-from handler.compiler.source.files import MAX_FILE_BYTES
+from handler.compiler.source.files import MAX_FILE_BYTES, SCHEMA_FILE
 from handler.errors.infrastructure import AddressRefused, HttpError, HttpTimeout, HttpTooLarge
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
 from handler.strict_json import parse_json

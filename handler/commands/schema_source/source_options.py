@@ -18,7 +18,6 @@ from handler.compiler.source.files import SDL_SUFFIXES
 from handler.text.invisible import escaped
 from handler.text.sentences import cut_text
 
-SCHEMA_FILE = "schema.graphql"
 HEADING = "# From {origin}\n# `stile pull` writes this file anew: definitions of your own belong in index.graphql.\n\n"
 HEADING_LINES = HEADING.count("\n")
 
