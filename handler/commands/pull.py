@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
             old = content.read(MAX_FILE_BYTES + 1).decode("utf-8-sig", errors="replace")
         source = options.source or _source_of(folder, old, options, headers)
         with slow_work(f"Reading the schema of {source.shown}"):
-            sdl = read_sdl(source, headers=headers, timeout_s=options.timeout, old=old)
+            source, sdl = read_sdl(source, headers=headers, timeout_s=options.timeout, old=old)
         return _renew(folder, old, sdl, source, options)
     except OSError as exc:
         raise CommandRefused(f"{folder.as_posix()}: {exc.strerror or exc}") from exc

@@ -11,13 +11,11 @@ from handler.graph.index import read_index
 from handler.graph.sdl import print_view
 from handler.graph.view import build_view
 from handler.policy.evaluation import HIDDEN, Evaluation
+from tests.samples import SUPERGRAPH, SUPERGRAPH_API
 from tests.support.diagnostics import Reported
 from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
 from tests.support.local_entries import local_entries
 from tests.support.outcomes import outcome_of
-
-SAMPLES = Path(__file__).parents[2] / "samples" / "supergraph"
-"""A supergraph that Apollo composed of two subgraphs, and its API schema as Apollo's library prints it."""
 
 TOOL = 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})\n'
 
@@ -187,13 +185,11 @@ def test_what_federation_keeps_from_clients_is_hidden_from_everybody(tmp_path: P
 
 
 def test_supergraph_is_the_api_schema_that_its_router_answers(tmp_path: Path) -> None:
-    sdl = (SAMPLES / "supergraph.graphql").read_text("utf-8")
     tool = TOOL.replace('"Query"', '".*"')
 
-    made = compiled(tmp_path, {"index.graphql": tool + sdl, "config.yaml": READABLE})
+    made = compiled(tmp_path, {"index.graphql": tool + SUPERGRAPH, "config.yaml": READABLE})
 
-    expected = (SAMPLES / "api.graphql").read_text("utf-8")
-    shown, api = (print_schema(lexicographic_sort_schema(build_schema(each))) for each in (seen(made), expected))
+    shown, api = (print_schema(lexicographic_sort_schema(build_schema(each))) for each in (seen(made), SUPERGRAPH_API))
     assert shown == api
 
 
