@@ -62,6 +62,7 @@ ISSUER = {"issuer": "issuer", "jwks": "jwksendpoint", "audience": "audience"}
 
 REASON = "The API's own schema has it, as stile init found."
 
+GITIGNORE = ".gitignore"
 ENV = "# For `stile dev`, `stile call` and `stile serve` on this machine.\n{variable}=\n"
 
 MAX_TRIALS = 12
@@ -71,9 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "target", type=_target, metavar="NAME", help="the folder to make; its last two parts are the endpoint's name"
     )
-    add_source_argument(
-        parser, meaning="the URL of the API, or a file or URL with its SDL or the JSON of an introspection"
-    )
+    add_source_argument(parser, meaning="the URL of the API, or a file or URL of its SDL or an introspection's JSON")
     parser.add_argument("--url", type=_url, metavar="URL", help="the URL of the API, if the schema is from elsewhere")
     add_header_argument(parser)
     parser.add_argument("--access", choices=tuple(ACCESS), help="who may use the tools (default: ask, or keys)")
@@ -135,8 +134,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         show_json(report)
     else:
-        folder_name = shlex.quote(target.as_posix())
-        steps = _steps_of_headers(folder_name, headers, settings.credential)
+        steps = _steps_of_headers(shlex.quote(target.as_posix()), headers, settings.credential)
         _show(report, starters, steps, has_query_string="?" in source.text and source.is_url)
     return 0
 
@@ -178,9 +176,7 @@ def _answers(options: argparse.Namespace) -> tuple[SchemaSource, _Settings]:
         source = ask_user("The URL of the API, or a file with its schema:", _existing_source)
     if source is None:
         raise UsageRefused(f"--from is missing: {EXPECTED}")
-    url = options.url or ""
-    if not url and not source.is_url:
-        url = _url_of_api(source, asking=asking)
+    url = options.url or ("" if source.is_url else _url_of_api(source, asking=asking))
     if options.access is None and asking:
         access = choose(f"{WHO}\nAccess:", tuple(ACCESS), default="keys")
     else:
@@ -254,7 +250,7 @@ def _write_draft(
     author = write_schema(folder, with_heading(sdl, source), source)
     schema = author.schema
     _write(folder, CONFIG, _config_text(settings, author))
-    _write(folder, ".gitignore", f"{ENV_FILE}\n")
+    _write(folder, GITIGNORE, f"{ENV_FILE}\n")
     if settings.credential:
         _write(folder, ENV_FILE, ENV.format(variable=settings.credential.variable))
         (folder / ENV_FILE).chmod(stat.S_IRUSR | stat.S_IWUSR)
@@ -275,15 +271,8 @@ def _write_draft(
     if ignored:
         _write(folder, CONFIG, _config_text(settings, author, ignored=ignored))
     names = schema.type_map if schema else ()
-    secret_files = [".gitignore", *([ENV_FILE] if settings.credential else [])]
-    files = [
-        SCHEMA_FILE,
-        ENTRY,
-        CONFIG,
-        *secret_files,
-        *(starter.file for starter in starters),
-        *write_editor_files(folder),
-    ]
+    files = [SCHEMA_FILE, ENTRY, CONFIG, GITIGNORE, *([ENV_FILE] if settings.credential else [])]
+    files += [*(starter.file for starter in starters), *write_editor_files(folder)]
     return starters, {
         "types": sum(name not in BUILT_IN_SCALARS and not name.startswith("__") for name in names),
         "files": files,

@@ -100,8 +100,8 @@ def test_pull_asks_the_address_of_the_folder_alone(workplace: Path, stile: Stile
         (Reply(b"x" * 5_000, 500), f'"{"x" * 199}…"'),
         (Reply(b"\xff\xfe tail", 500), 'tail"'),
         (Reply(f"your key is {TOKEN}".encode(), 500), '"your key is …"'),
-        (Reply(b"y" * 9_990 + TOKEN.encode() + b"z" * 40_000, 500), f'"{"y" * 199}…"'),
-        (Reply(b" " * 9_990 + TOKEN.encode(), 500), '"…"'),
+        (Reply(b"y" * 16_380 + TOKEN.encode() + b"z" * 40_000, 500), f'"{"y" * 199}…"'),
+        (Reply(b" " * 16_380 + TOKEN.encode(), 500), '"…"'),
         (Reply(gzip.compress(b"zipped words"), 500, {"content-encoding": "gzip"}), '"zipped words"'),
         (
             Reply(b"the URL doesn't end in a slash, with APPEND_SLASH set", 500),
@@ -120,6 +120,14 @@ def test_answer_that_is_not_one_of_graphql_is_quoted_from_its_beginning(
     assert err.count("\n") == 1
     assert len(err) < 700
     assert tree(workplace) == {}
+
+
+def test_query_string_that_an_answer_repeats_is_not_shown(workplace: Path, stile: Stile) -> None:
+    with running_api(lambda asked: Reply(f"Cannot POST {asked.path} for plain_key_1".encode(), 404)) as api:
+        code, err = made(stile, f"{api.url}?key=plain_key_1&v=2")
+
+    assert code == 1
+    assert 'It begins "Cannot POST /graphql?… for …"' in err
 
 
 def test_bomb_of_gzip_is_cut_off(workplace: Path, stile: Stile) -> None:

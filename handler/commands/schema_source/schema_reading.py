@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 from graphql import (
     GraphQLError,
@@ -28,6 +29,7 @@ from handler.commands.console import announce
 from handler.commands.local.local_server import address_hint, local_http
 from handler.commands.schema_source.schema_file import is_usable
 from handler.commands.schema_source.source_options import (
+    MIN_SECRET_CHARS,
     RequestHeaders,
     SchemaSource,
     SourceRefused,
@@ -39,7 +41,7 @@ from handler.compiler.schema.vendor_directives import JOIN, is_join, without_dir
 from handler.compiler.source.files import MAX_FILE_BYTES, SCHEMA_FILE
 from handler.errors.infrastructure import AddressRefused, HttpError, HttpTimeout, HttpTooLarge
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
-from handler.server.upstream.failures import page_text
+from handler.server.upstream.failures import MAX_PAGE_CHARS, page_text
 from handler.strict_json import parse_json
 from handler.text.invisible import invisible_characters
 from handler.text.sentences import counted
@@ -48,9 +50,6 @@ NO_FILE = "there is no such file, and the URL of an API begins with https:// or 
 
 MAX_ANSWER_BYTES = 64_000_000
 """An introspection in JSON is several times larger than its SDL."""
-
-MAX_BEGIN_BYTES = 10_000
-"""The beginning of an answer that is not one of GraphQL, from which a message quotes."""
 
 MAX_TYPES = 20_000
 """Types of a schema: ten times those of the largest that is in use."""
@@ -118,12 +117,12 @@ def read_sdl(
         if headers:
             raise UsageRefused(f"-H is for the URL of an API, and {source.shown} is a file")
         return _api_part(_read_file(source), source)
-    others = {other.shown: other for other in (source, *(at_path(source, path) for path in paths))}
+    sources = {each.shown: each for each in (source, *(at_path(source, path) for path in paths))}
     with closing(local_http()) as http:
         deadline = time.monotonic() + timeout_s
         apis = [
             _Api(source=each, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s, old=old)
-            for each in others.values()
+            for each in sources.values()
         ]
         try:
             answered, sdl = _first_schema(apis)
@@ -205,8 +204,6 @@ class _Api:
             sdl = _sdl_in(response.body, self.source)
             nodes = parse_sdl(Source(sdl)).definitions
         except SourceRefused:
-            if self.source.has_sdl:
-                raise
             return ""
         except GraphQLError:
             return sdl if self.source.has_sdl else ""  # its fault is shown where the schema is built
@@ -311,8 +308,11 @@ class _Api:
             address = location.partition("?")[0].partition("#")[0]  # a query string may hold a secret
             target = f" to {one_line_quote(address)}" if address and "@" not in address else ""
             return f"the API answered with a redirect{target}, which is not followed: name the address itself"
-        # Without the value of a header before it is cut: no part of a value is left at the end.
-        body = self.headers.hidden_in(response.body[: 2 * MAX_BEGIN_BYTES].decode(errors="replace"))[:MAX_BEGIN_BYTES]
+        # Secrets are hidden before the text is cut: no part of one is left at its end.
+        query = self.source.text.partition("?")[2]
+        values = (value for _, value in parse_qsl(query) if len(value) >= MIN_SECRET_CHARS)
+        hiding = replace(self.headers, secrets=self.headers.secrets.union(filter(None, (query, *values))))
+        body = hiding.hidden_in(response.body[: 2 * MAX_PAGE_CHARS].decode(errors="replace"))[:MAX_PAGE_CHARS]
         line = page_text(body.encode()) or next((line for line in body.splitlines() if line.strip()), "")
         begin = f". It begins {one_line_quote(line)}" if line else ""
         if hint := address_hint(self.source.text, response):
@@ -320,10 +320,8 @@ class _Api:
         if _is_page(response):
             return f"the answer ({response.status}) is a web page: expected the address of a GraphQL API{begin}"
         fault = _not_an_object(response.body) or "it has neither an object as data nor a list as errors"
-        return (
-            f"the answer ({response.status}) is not one of GraphQL ({fault}): expected the address of a GraphQL "
-            f"API{begin}"
-        )
+        what = f"is not one of GraphQL ({fault})"
+        return f"the answer ({response.status}) {what}: expected the address of a GraphQL API{begin}"
 
     def _refused(self, cause: str) -> SourceRefused:
         return SourceRefused(self.source.shown, cause)

@@ -85,17 +85,13 @@ def build_schema_of(
     return schema if schema and _has_roots(schema, problems, entry=entry) else None, unclear
 
 
-LIKENESS = 0.8
-"""The likeness to a directive of Stile's from which an undeclared one is taken for it: what it hides would be open."""
-
-
 def _undeclared_by_the_api(error: GraphQLError) -> str:
     """Return the name of a directive that the API's own schema uses and does not declare; else an empty string."""
     node = next(iter(error.nodes or ()), None)
     if not _is_unknown_directive(node, error) or PurePosixPath(where(error).file).name != SCHEMA_FILE:
         return ""
-    name = node.name.value
-    return "" if nearest(name, (*ON_SCHEMA, INACCESSIBLE), likeness=LIKENESS) else name
+    # What a misspelt directive of Stile's would hide is not left open.
+    return "" if nearest(node.name.value, (*ON_SCHEMA, INACCESSIBLE), likeness=0.8) else node.name.value
 
 
 MEMBERS: Mapping[str, tuple[type, str]] = {

@@ -61,9 +61,6 @@ JOIN = "join__"
 PREFIXES = ("aws_", "federation__", JOIN, "link__")
 """Prefixes of AppSync's directives, of Federation's if a schema imports Federation without names, and of a router's."""
 
-OF_THE_ROUTER = frozenset({"core__Purpose", "link__Import", "link__Purpose"})
-"""Types of a composed supergraph that no API has, beside those of ``JOIN``. Source: Apollo, "core", "join", "link"."""
-
 _SCALARS = """
 Date DateTime JSON Secret
 AWSDate AWSDateTime AWSEmail AWSIPAddress AWSJSON AWSPhone AWSTime AWSTimestamp AWSURL
@@ -90,12 +87,7 @@ MAY_CARRY_DIRECTIVES = ("fields", "values", "arguments")
 def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
     """Remove other systems' directives, and Stile's, which are already read; report misplaced ones of Stile."""
     # Projects define known directives for editors, maybe without the types of their arguments.
-    own = [
-        node
-        for node in definitions
-        if not (isinstance(node, DirectiveDefinitionNode) and _is_known(node))
-        and not (is_join(node) or (isinstance(node, TypeDefinitionNode) and node.name.value in OF_THE_ROUTER))
-    ]
+    own = [node for node in definitions if not (isinstance(node, DirectiveDefinitionNode) and _is_known(node))]
     parts = [node for node in _all_below(own) if node.directives]
     _warn_of_unsupported(parts, problems)
     for node in parts:
