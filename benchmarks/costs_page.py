@@ -1,6 +1,6 @@
 """Put the tables of ``benchmarks/results`` into docs/costs.md, each where a comment names it.
 
-The sessions of docs/operate/money.md, which are worked out from results, get their present output.
+The sessions of docs/operate/money.md and snapstart.md, which are worked out from results, get their present output.
 
 python -m benchmarks.costs_page
 """
@@ -16,6 +16,7 @@ from benchmarks import money
 from benchmarks.runner import ROOT
 
 COSTS, MONEY = ROOT / "docs" / "costs.md", ROOT / "docs" / "operate" / "money.md"
+SNAPSTART = ROOT / "docs" / "operate" / "snapstart.md"
 
 PLACE = re.compile(r"(<!-- (benchmarks/results/\w+\.md), table (\d) -->\n\n)(?:(?:\|.*\n)+\n)?")
 SESSION = re.compile(r"^(\$ python -m benchmarks\.money(.*)\n)(?: .*\n)+", re.MULTILINE)
@@ -45,4 +46,5 @@ def with_prices(text: str) -> str:
 
 if __name__ == "__main__":
     COSTS.write_text(with_results(COSTS.read_text(encoding="utf-8")), encoding="utf-8")
-    MONEY.write_text(with_prices(MONEY.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in (MONEY, SNAPSTART):
+        page.write_text(with_prices(page.read_text(encoding="utf-8")), encoding="utf-8")

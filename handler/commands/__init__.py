@@ -48,6 +48,7 @@ class Command(Protocol):
 
 COMMANDS: Mapping[str, str] = {
     "init": "Make an endpoint folder from the schema of a GraphQL API.",
+    "adopt": "Make an endpoint folder from the folder of Apollo MCP Server or Cosmo's router, which stays as it is.",
     "pull": "Renew the schema of an endpoint folder, and say what the new one breaks.",
     "new": "Make a repository that deploys endpoints to AWS, with this release of Stile in it.",
     "check": "Report the problems of endpoint folders, the cost of their tools and the callers that see them.",

@@ -32,9 +32,8 @@ from handler.audience.ways import ROUTE, Standing, lacking_scopes
 from handler.commands.command_line import REFUSED, USAGE, UsageRefused
 from handler.commands.console import (
     OUT,
-    complain,
+    complain_of,
     one_line,
-    problem_line,
     say,
     show_json,
     show_table,
@@ -105,7 +104,7 @@ def _explain(options: argparse.Namespace) -> int:
         options.folder,
         stage=options.stage,
         endpoint=options.endpoint,
-        report=lambda problem, folder: complain(problem_line(problem, folder)),
+        report=complain_of,
     )
     if compiled is None:
         return 1

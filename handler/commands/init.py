@@ -70,7 +70,7 @@ MAX_TRIALS = 12
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "target", type=_target, metavar="NAME", help="the folder to make; its last two parts are the endpoint's name"
+        "target", type=new_target, metavar="NAME", help="the folder to make; its last two parts are the endpoint's name"
     )
     add_source_argument(parser, meaning="the URL of the API, or a file or URL of its SDL or an introspection's JSON")
     parser.add_argument("--url", type=_url, metavar="URL", help="the URL of the API, if the schema is from elsewhere")
@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
     target: Path = options.target
     headers = joined_headers(options.headers)
     try:
-        _require_free(target)
+        require_free(target)
         source, settings = _answers(options)
         with slow_work(f"Reading the schema of {source.shown}"):
             asked = source.shown
@@ -139,7 +139,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _target(text: str) -> Path:
+def new_target(text: str) -> Path:
     refuse_url(text)
     parse_endpoint_name(_endpoint(text))
     return Path(text)
@@ -158,7 +158,7 @@ def _url(text: str) -> str:
     return source.shown
 
 
-def _require_free(target: Path) -> None:
+def require_free(target: Path) -> None:
     """Refuse a path at which no endpoint can be made."""
     if os.path.lexists(target):
         raise CommandRefused(f"{target.as_posix()} exists already: nothing was written. `stile pull` renews its schema")

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from handler.bundle.stored import bundle_key
 from handler.code_tools.modules import is_among
 from handler.commands.build import make_folder, refuse_sources
 from handler.commands.command_line import DONE, REFUSED, UsageRefused, add_http_option
@@ -142,8 +143,10 @@ def _warn_of_needs(records: Sequence[Record], destination: str) -> None:
     """Print the endpoints' needs that the function lacks; all needs if nothing is known of the function.
 
     A need never stops a publish: another person may build and deploy, before or after. The function serves a published
-    bundle as soon as it can.
+    bundle as soon as it can. Of a folder, which no function reads, only new endpoints are noted.
     """
+    if not destination.startswith("s3://"):
+        records = [each for each in records if not (Path(destination) / bundle_key(each["endpoint"])).exists()]
     if not list(_unmet_needs(records, {})):
         return
     tags: Mapping[str, str] = {}

@@ -47,7 +47,7 @@ from handler.storage.local import FolderStorage
 from handler.text.sentences import some
 
 EXAMPLES = ("stile serve endpoints --public-url https://mcp.example.com --host 0.0.0.0 --workers 4",)
-EXIT_CODES = {DONE: "ended by SIGTERM or Ctrl-C", REFUSED: "an endpoint cannot be served, or the port cannot be used"}
+EXIT_CODES = {DONE: "ended by a signal or Ctrl-C", REFUSED: "an endpoint cannot be served, or the port cannot be used"}
 
 DEFAULT_HOST = "127.0.0.1"
 MAX_WORKERS = 64
@@ -129,6 +129,8 @@ def run(options: argparse.Namespace) -> int:
         raise SystemExit(DONE)
 
     signal.signal(signal.SIGTERM, exit_)  # uvicorn raises the signal again after its own end
+    if os.name == "posix" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under nohup
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     try:
         require_location(options.source)
         with _prepared(service, options) as prepared:
@@ -176,16 +178,22 @@ class _Workers(Multiprocess):
     """Processes that share one listening socket.
 
     uvicorn keeps the parent's copy open until the last worker has ended. The system would accept connections for it
-    that no process answers.
+    that no process answers. At SIGHUP, it would restart the workers.
     """
 
-    def init_processes(self) -> None:
-        """Start the workers, for which Ctrl-C stays blocked: the parent ends them."""
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket]) -> None:
+        at_hangup = signal.getsignal(signal.SIGHUP) if os.name == "posix" else None
+        super().__init__(config, sockets)
         if os.name == "posix":
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            signal.signal(signal.SIGHUP, at_hangup)
+
+    def init_processes(self) -> None:
+        """Start the workers, for which the signals of a terminal stay blocked: the parent ends them."""
+        if os.name == "posix":
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
         super().init_processes()
         if os.name == "posix":
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGHUP})
 
     def terminate_all(self) -> None:
         """Close the parent's socket, and end the workers."""

@@ -99,8 +99,8 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "Rename the tool, or say find: false.",
     ),
     "no-tool": (
-        "There is no tool: files that may declare some are not read, or tools in config.yaml finds no operation.",
-        "Move or rename the files, add a named query, or say default_tool: true.",
+        "There is no tool: files are not read, config.yaml is for another server, or its tools finds no operation.",
+        "Move or rename the files, run `stile adopt`, add a named query, or say default_tool: true.",
     ),
     "no-upstream": (
         "config.yaml names no API, so the endpoint cannot be published.",

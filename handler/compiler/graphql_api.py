@@ -186,29 +186,33 @@ def _find_tools(
     others = tuple(context.project.path(each) for each in (RESOURCES_FOLDER, PROMPTS_FOLDER, SKILLS_FOLDER))
     unread = unread_files(context.files, context.project.path(OPERATIONS_FOLDER), declared=declared, others=others)
     slips = [one.at.file for one in unread if one.tool and not declared]
+    closed = bool(slips or context.config.other_server)
     tools = make_tools(api, author.tools, operations=operations)
     if not declared and _wants_default_tool(context, slips):
         tools = [default_tool(api, operations=bool(operations.valid))]
     if adopting and not tools and not context.config.code.named:
         sentence = "no operation becomes a tool, so the endpoint has none: expected a named query in operations/"
         context.problems.warn(context.config.tools_at, sentence, code="no-tool")
-    mode = _graphql_mode(context, open_by_default=context.project.stepzen or not (declared or slips))
+    mode = _graphql_mode(context, open_by_default=context.project.stepzen or not (declared or closed))
     return tools, unread, mode
 
 
 def _wants_default_tool(context: CompileContext, slips: Sequence[str]) -> bool:
-    """Return whether an endpoint without tools gets one. Beside a slip, only ``default_tool: true`` opens all of Query.
+    """Return whether an endpoint without tools gets one.
+
+    Beside a slip or settings of another server, only ``default_tool: true`` opens all of Query.
 
     Source: IBM API Connect for GraphQL, "directive @tool": "If no tool is specified then a single default tool is
     created".
     """
-    setting = context.config.default_tool
-    if not slips or setting is not None:
+    setting, server = context.config.default_tool, context.config.other_server
+    if setting is not None or not (slips or server):
         return setting is not False
-    sentence = (
-        f"no tool is declared, and files that may declare some are not read: {some(slips)}. The endpoint has no tool; "
-        "default_tool: true makes one for all of Query"
-    )
+    cause = f"files that may declare some are not read: {some(slips)}"
+    if server:
+        cause = f"config.yaml is for {server}: `stile adopt FOLDER` makes another folder with its tools"
+    remedy = "The endpoint has no tool; default_tool: true makes one for all of Query"
+    sentence = f"no tool is declared, and {cause}. {remedy}"
     context.problems.warn(context.entry, sentence, code="no-tool")
     return False
 

@@ -69,6 +69,8 @@ class DocumentNotFound(StileError):
 class CallError(StileError):
     """A call that fails for a reason the model can act on; the message is meant for it."""
 
+    log_outcome = "tool_error"
+
     @property
     def log_reason(self) -> str:
         """The reason for the log, without anything that was sent."""

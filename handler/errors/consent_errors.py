@@ -35,6 +35,7 @@ class ConsentDeclined(CallError):
     """A call that its user was asked about and did not agree to."""
 
     stile_code = "consent-declined"
+    log_outcome = "declined"
 
     def __init__(self, tool: str) -> None:
         super().__init__(

@@ -58,6 +58,7 @@ class Services:
     accepted values of ``Host``; empty where the front door decides. ``own_machine``: the server is for its author
     alone. ``is_frozen``: the process may stop after each response, as Lambda's do. ``page``: the kind of server that
     the page is for; if it is empty, browsers get no page. ``own_routes``: routes of the command that runs the server.
+    ``log_begun``: a writer of the line that an author's code begins.
     """
 
     endpoints: Endpoints
@@ -73,6 +74,7 @@ class Services:
     is_frozen: bool = True
     page: str = ""  # "" | dev | serve | function
     own_routes: tuple[Route, ...] = ()
+    log_begun: Callable[[Mapping[str, Any]], None] = lambda _: None
     public_url: str = ""
     states: RequestStates = field(default_factory=RequestStates)
     code_modules: tuple[str, ...] = ()

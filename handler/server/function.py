@@ -23,12 +23,13 @@ from mangum.types import LambdaHandler, Scope
 
 from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
+from handler.cold.records import replaced
 from handler.http.client import HttpClient
 from handler.server.app import create_app
 from handler.server.asgi import content_negotiation as media_types
 from handler.server.asgi.request_log import RequestLog
 from handler.server.context import Services
-from handler.server.log import make_logger, make_metrics, write_line
+from handler.server.log import log_begun, make_logger, make_metrics, write_line
 from handler.server.start import start_endpoints, start_services
 from handler.settings import Settings
 from handler.storage.storage import Storage
@@ -55,7 +56,9 @@ def build_handler(
     # Mangum runs each invocation on the current loop, which Python 3.12 and later do not create by themselves.
     asyncio.set_event_loop(asyncio.new_event_loop())
     metrics = make_metrics(settings, environ, logger)
-    app = create_app(services, write_line=partial(write_line, logger, metrics=metrics))
+    memory_mb = int(environ.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "0"))
+    services = replaced(services, log_begun=partial(log_begun, logger, memory_mb=memory_mb))
+    app = create_app(services, write_line=partial(write_line, logger, metrics=metrics, memory_mb=memory_mb))
 
     def answer_other(event: Any, context: Any) -> dict[str, Any]:
         if metrics:

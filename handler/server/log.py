@@ -11,6 +11,8 @@ Source: the Amazon CloudWatch guide, "Specification: Embedded metric format".
 from __future__ import annotations
 
 import json
+import resource
+import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -51,6 +53,14 @@ def log_unread(logger: Logger, secret: SecretArn, reason: str) -> None:
     logger.error("secret not read", variable=secret.variable, arn=secret.arn, reason=reason)
 
 
+def log_begun(logger: Logger, facts: Mapping[str, Any], *, memory_mb: int = 0) -> None:
+    """Log that an author's code begins. ``memory_mb``: the memory of the function; 0 elsewhere.
+
+    If the code ends the process, no other line names it.
+    """
+    logger.info("begun", extra={_FACTS: {**facts, **_memory(memory_mb)}})
+
+
 def make_metrics(settings: Settings, environ: Mapping[str, str], logger: Logger) -> Metrics | None:
     """Return the metrics of the process; ``None`` if the settings turn them off, or the log leaves out lines.
 
@@ -66,15 +76,28 @@ def make_metrics(settings: Settings, environ: Mapping[str, str], logger: Logger)
 
 
 def write_line(
-    logger: Logger, facts: Mapping[str, Any], *, failure: BaseException | None, metrics: Metrics | None = None
+    logger: Logger,
+    facts: Mapping[str, Any],
+    *,
+    failure: BaseException | None,
+    metrics: Metrics | None = None,
+    memory_mb: int = 0,
 ) -> None:
-    """Log one request, with its metrics, and with the traceback of an unexpected error."""
+    """Log one request, with its metrics, its memory as ``log_begun``, and the traceback of an unexpected error."""
+    facts = {**facts, **_memory(memory_mb)}
     if metrics:
         facts = {**facts, **metrics.members(facts)}
     write = logger.info if failure is None else logger.error
     if failure is None and level_of(facts) == WARNING:
         write = logger.warning
     write("request", extra={_FACTS: facts}, exc_info=failure)
+
+
+def _memory(whole_mb: int) -> dict[str, int]:
+    """Return the most memory that the process has had, and its share of the whole if that is known."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB; bytes on macOS
+    peak_mb = peak >> (20 if sys.platform == "darwin" else 10)
+    return {"memory_mb": peak_mb, **({MEMORY: peak_mb * 100 // whole_mb} if whole_mb else {})}
 
 
 _FACTS = "facts"  # the member of a record with all facts of a request
@@ -113,7 +136,10 @@ MAX_DIMENSION_CHARS = 255
 FAULTS = frozenset({"AuthorFailed", "CodeChanged", "DeadlinePassed", "Expired", "UpstreamError"})
 """First words of reasons that count as errors: the function or an author's code fails, and not the API."""
 
-FAILURES = FOR_MAINTAINERS - FAULTS - {"NotReady", "no_verifier"} | {"CircuitOpen"}
+OTHERS = {"NotReady", "UpstreamLimit", "key_set", "no_verifier", "secret"}
+"""First words of reasons for maintainers that count as neither: an error by its status, or a limit of the API."""
+
+FAILURES = FOR_MAINTAINERS - FAULTS - OTHERS | {"CircuitOpen"}
 """First words of reasons that count as failures of the API."""
 
 
@@ -170,7 +196,7 @@ def values_of(line: Mapping[str, Any]) -> dict[str, Any]:
     if BUNDLE_AGE in line:
         values[BUNDLE_AGE] = line[BUNDLE_AGE]
     if CALLS in values:
-        values |= {name: line[name] for name in ("duration_ms", "answer_bytes") if name in line}
+        values |= {name: line[name] for name in ("duration_ms", "answer_bytes", MEMORY) if name in line}
     for name in ("upstream_ms", "answer_tokens"):
         numbers = [item[name] for item in items if name in item]
         if numbers:
@@ -261,6 +287,7 @@ class Metric:
 CALLS = "calls_run"
 ERRORS = "errors"
 BUNDLE_AGE = "bundle_age_s"
+MEMORY = "memory_percent"
 
 METRICS = (
     Metric(CALLS, "Count", by_endpoint=True),
@@ -277,4 +304,5 @@ METRICS = (
     Metric("answers_cut", "Count"),
     Metric("cold_starts", "Count"),
     Metric(BUNDLE_AGE, "Seconds"),
+    Metric(MEMORY, "Percent"),
 )

@@ -57,6 +57,12 @@ def only(made: EndpointChanges, code: str) -> Change:
     return found[0]
 
 
+def test_other_text_of_a_rule_is_told_as_a_gain_or_loss_of_no_caller(tmp_path: Path) -> None:
+    twice = compared(tmp_path, config(rule("?$jwt")), config(rule("?$jwt && ?$jwt")))
+
+    assert twice.lines() == ["no caller gains or loses anything; the text of the conditions changed [other-changed]"]
+
+
 def test_differences_are_those_of_the_enforced_view() -> None:
     tally = run_cases(examples(100, share=10), endpoints=2, seed="daily")
 

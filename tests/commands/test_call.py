@@ -520,6 +520,23 @@ def test_secret_that_is_nowhere_is_an_error_and_nothing_is_sent(workplace: Path,
     assert sentence == str(CredentialUnavailable("any"))
 
 
+def test_env_file_outside_of_the_folder_is_not_read_for_the_message_either(
+    workplace: Path, stile: Stile, tmp_path: Path
+) -> None:
+    files = {"index.graphql": "type Query { me: String }", "operations/m.graphql": "query Me @mcpTool { me }"}
+    elsewhere = tmp_path / "elsewhere.env"
+    elsewhere.write_text('STILE_SECRET_API_KEY="one\ntwo"\n')
+    with running_api() as api:
+        config = f"upstream: {{url: '{api.url}', auth: {{bearer: env:API_KEY}}}}"
+        (write_endpoint(workplace, {**files, "config.yaml": config}) / ".env").symlink_to(elsewhere)
+
+        done = stile("call", ".", "Me")
+
+        assert api.asked == []
+    assert "or in api/things/.env, which is a link to " in done.err
+    assert "several lines" not in done.err
+
+
 def test_coordinate_that_drifted_is_told_to_the_author(workplace: Path, stile: Stile) -> None:
     unknown = {"message": 'Cannot query field "me" on type "Query". Did you mean "us"?', "locations": [{"line": 1}]}
     files = {"index.graphql": "type Query { me: String }", "operations/m.graphql": "query Me @mcpTool { me }"}

@@ -122,8 +122,11 @@ def test_error_is_one_document_with_the_exit_code_and_the_sentences(
     assert all(message.split("\n")[0] in done.err for message in error["messages"])
 
 
-def test_problems_of_a_folder_have_their_places(folder: Path, stile: Stile) -> None:
-    (problem,) = document_of(stile("publish", "wrong", "out", "--create", "--json"))["error"]["problems"]
+@pytest.mark.parametrize(
+    "words", [("publish", "wrong", "out", "--create"), ("explain", "wrong"), ("diff", "wrong", ".")]
+)
+def test_problems_of_a_folder_have_their_places(folder: Path, stile: Stile, words: tuple[str, ...]) -> None:
+    (problem,) = document_of(stile(*words, "--json"))["error"]["problems"]
 
     assert (problem["file"], problem["line"], problem["code"]) == ("wrong/api/things/config.yaml", 1, "unknown-key")
     assert [problem] == document_of(stile("check", "wrong", "--json"))["endpoints"][0]["problems"]

@@ -69,6 +69,19 @@ def test_endpoint_that_reads_tokens_is_said_to_need_the_extra(workplace: Path, s
     assert EXTRA not in stile("build", ".").out
 
 
+def test_need_of_the_function_is_told_once_to_who_publishes_to_a_folder(workplace: Path, stile: Stile) -> None:
+    write_with(workplace, REFERENCE)
+    first = stile("publish", ".", "--create", "out").out
+    write_endpoint(workplace, {"operations/b.graphql": 'query B @mcpTool(name: "b", title: "B") { a }\n'})
+    second = stile("publish", ".", "out").out
+    write_endpoint(workplace, {**FILES, "config.yaml": CONFIG + REFERENCE}, name="api/other")
+    third = stile("publish", ".", "out").out
+
+    assert (EXTRA in first, "samconfig" in second) == (True, False)
+    assert "api/things: changed  +b" in second
+    assert EXTRA.replace("api/things", "api/other") in third
+
+
 def test_endpoint_without_tokens_is_published_without_a_word(workplace: Path, stile: Stile) -> None:
     write_with(workplace, f"identity: {{api_keys: [{{name: a, sha256: {'a' * 64}}}], trust_authorizer: abc}}\n")
 

@@ -108,10 +108,32 @@ def with_config(url: str, more: str = "") -> Mapping[str, str]:
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_folder_is_served_until_sigterm(endpoint: Path, workers: str) -> None:
-    with serving(str(endpoint), "--workers", workers) as served:
-        tools = served.tools()
-        code = interrupt(served.process, signal.SIGTERM)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_folder_is_served_until_a_signal_and_its_private_copy_removed(
+    endpoint: Path, tmp_path: Path, workers: str, number: signal.Signals
+) -> None:
+    private = tmp_path / "private"
+    private.mkdir()
+    with serving(str(endpoint), "--workers", workers, TMPDIR=str(private)) as served:
+        tools, copies = served.tools(), [*private.glob("stile-*")]
+        code = interrupt(served.process, number)
+
+    assert (tools, len(copies), code) == (["a"], 1, 0)
+    assert [*private.glob("stile-*")] == []
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_server_whose_terminal_may_go_outlives_it(endpoint: Path, workers: str) -> None:
+    """As ``nohup`` starts it: a signal that is ignored stays so in the process."""
+    former = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with serving(str(endpoint), "--workers", workers) as served:
+            served.tools()
+            served.process.send_signal(signal.SIGHUP)
+            tools = served.tools()
+            code = interrupt(served.process, signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGHUP, former)
 
     assert (tools, code) == (["a"], 0)
 

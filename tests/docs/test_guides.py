@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from handler.__main__ import main
 from handler.bundle.tools import MAX_CONSENT_CHARS, Limits
 from handler.compiler.checks.client_rules import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES, MAX_LIST_TOKENS, MAX_LISTED
 from handler.compiler.compile import compile_endpoint
@@ -226,10 +227,13 @@ def test_settings_of_prompts_and_resources_are_read(tmp_path: Path) -> None:
 
 
 def test_comments_of_an_apollo_file_are_descriptions(tmp_path: Path) -> None:
-    files = {Path(block.file).name: block.text for block in blocks(read("docs/from-apollo.md")) if block.file}
-    files["operations/alerts.graphql"] = files.pop("alerts.graphql")
+    for block in blocks(read("docs/from-apollo.md")):
+        if block.file:
+            (tmp_path / block.file).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+    assert main(["adopt", str(tmp_path / "weather"), str(tmp_path / "new" / "alerts")]) == 0
 
-    (tool,) = compiled(tmp_path, files).bundle.tools
+    (tool,) = compile_endpoint(tmp_path / "new" / "alerts").bundle.tools
 
     assert tool.entry["description"] == "Get the weather alerts of a state."
     assert "Two letters, such as CO" in json.dumps(tool.entry["inputSchema"])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from handler.compiler.config.table import UPSTREAM
 from tests.conftest import ROOT
 from tests.docs.reference import first_codes, page, table
 from tests.infra.cloudformation import read_template
@@ -100,6 +101,7 @@ def test_alarms_of_the_page_are_those_of_the_template_with_its_defaults() -> Non
     assert f"over {int(defaults['DurationMs']) // 1000} seconds" in told
     assert f"more than {defaults['UpstreamFailuresInFiveMinutes']} in five" in told
     assert f"over {defaults['BundleAgeSeconds']} seconds" in told
+    assert f"{defaults['MemoryPercent']} percent" in told
     assert (defaults["ErrorsInFiveMinutes"], defaults["ThrottlesInFiveMinutes"]) == (0, 0)
 
 
@@ -112,3 +114,20 @@ def test_parameters_and_outputs_that_the_page_names_are_in_a_template() -> None:
 
     assert {"ReservedConcurrency", "TrustAuthorizer"} <= named
     assert named <= known
+
+
+def test_instances_that_an_api_can_hold_leave_half_of_the_usual_quota_and_the_rows_are_counted_right() -> None:
+    head = ("quota of the account", "`ThrottleRate`", "`ThrottleBurst`", "`upstream.timeout_s`", "the most instances")
+    rows = [[int(cell.split(" (")[0].replace(",", "")) for cell in row] for row in table(STACKS.text, *head)]
+    timeout_s = UPSTREAM["timeout_s"].default
+    defaults = {
+        tuple(int(read_template(template)["Parameters"][name]["Default"]) for name in ("ThrottleRate", "ThrottleBurst"))
+        for template in ("template.yaml", "infra/iam_door.yaml")
+    }
+
+    ((rate, burst),) = defaults
+    assert burst + rate * timeout_s < 1_000 / 2
+    assert [1_000, rate, burst, timeout_s, burst + rate * timeout_s] in rows
+    for quota, *row, most in rows:
+        assert row[1] + row[0] * row[2] == most < quota
+    assert f"{burst} + {rate} x {timeout_s} s = {burst + rate * timeout_s}" in STACKS.text

@@ -103,6 +103,7 @@ def test_there_is_an_alarm_on_each_thing_that_goes_wrong() -> None:
         (NAMESPACE, "duration_ms"),
         (NAMESPACE, "upstream_failures"),
         (NAMESPACE, "bundle_age_s"),
+        (NAMESPACE, "memory_percent"),
     }
     assert alarms()["DurationAlarm"]["ExtendedStatistic"] == "p99"
     assert alarms()["BundleAgeAlarm"]["Statistic"] == "Maximum"
@@ -148,6 +149,7 @@ def test_each_alarm_ends_in_a_section_of_the_runbook() -> None:
         "alarm-duration",
         "alarm-upstream-failures",
         "alarm-bundle-age",
+        "alarm-memory",
     }
 
 

@@ -96,7 +96,7 @@ def test_the_api_is_throttled_and_its_access_log_holds_neither_headers_nor_query
 
     assert api["StageName"] == "$default"
     limits = Stack("template.yaml").properties("HttpApi")["DefaultRouteSettings"]
-    assert limits == {"ThrottlingRateLimit": "100", "ThrottlingBurstLimit": "200"}
+    assert limits == {"ThrottlingRateLimit": "40", "ThrottlingBurstLimit": "80"}
     assert set(re.findall(r"\$context\.([\w.]+)", api["AccessLogSettings"]["Format"])) == {
         "requestTimeEpoch",
         "requestId",
@@ -107,6 +107,7 @@ def test_the_api_is_throttled_and_its_access_log_holds_neither_headers_nor_query
         "responseLength",
         "responseLatency",
         "integrationLatency",
+        "awsEndpointRequestId",
         "integrationErrorMessage",
     }
 

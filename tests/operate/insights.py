@@ -43,9 +43,33 @@ def names_of(query: str) -> set[str]:
 
 
 def found_by(query: str, lines: Sequence[Line]) -> list[Line]:
-    """The lines that all filters of a query let through."""
-    filters = [condition_of(argument) for name, argument in commands_of(query) if name == "filter"]
+    """The lines that all filters of a query let through, up to its ``stats``; with a filter after it, its rows."""
+    commands = commands_of(query)
+    place = next((number for number, (name, _) in enumerate(commands) if name == "stats"), len(commands))
+    found = _filtered(commands[:place], lines)
+    rest = commands[place + 1 :]
+    return _filtered(rest, rows_of(commands[place][1], found)) if "filter" in dict(rest) else found
+
+
+def _filtered(commands: Sequence[tuple[str, str]], lines: Sequence[Line]) -> list[Line]:
+    filters = [condition_of(argument) for name, argument in commands if name == "filter"]
     return [line for line in lines if all(each(line) for each in filters)]
+
+
+def rows_of(stats: str, lines: Sequence[Line]) -> list[Line]:
+    """The rows of a ``stats``, in which ``count(field)`` counts the lines that have the field."""
+    functions, _, by = stats.rpartition(" by ")
+    groups: dict[tuple[Any, ...], list[Line]] = {}
+    for line in lines:
+        groups.setdefault(tuple(line.get(name.strip()) for name in by.split(",")), []).append(line)
+    rows = list[Line]()
+    for key, group in groups.items():
+        row = dict(zip(map(str.strip, by.split(",")), key, strict=True))
+        for function, name, alias in re.findall(r"(\w+)\((\*|@?\w+)\) as (\w+)", functions):
+            values = [line[name] for line in group if name in line]
+            row[alias] = len(group if name == "*" else values) if function == "count" else values[-1:]
+        rows.append(row)
+    return rows
 
 
 def condition_of(text: str) -> Callable[[Line], bool]:

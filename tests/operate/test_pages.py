@@ -14,7 +14,7 @@ import pytest
 from benchmarks import load, money
 from handler.bundle.stored import FORMAT_VERSION, READABLE_VERSIONS, bundle_key
 from handler.server.asgi.request_log import level_of
-from handler.server.log import FAILURES, FAULTS, values_of
+from handler.server.log import FAILURES, FAULTS, METRICS, values_of
 from handler.storage.local import MemoryStorage
 from tests.commands.test_serve import LOCAL, serving
 from tests.conftest import ROOT
@@ -30,8 +30,8 @@ from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Function, running_function
 from tests.support.upstream import Upstream
 
-RUNBOOK, WORDS, MONEY, LOAD, UPGRADE = (
-    page(f"operate/{name}") for name in ("runbook", "log-words", "money", "load-test", "upgrade")
+RUNBOOK, WORDS, MONEY, SNAPSTART, LOAD, UPGRADE = (
+    page(f"operate/{name}") for name in ("runbook", "log-words", "money", "snapstart", "load-test", "upgrade")
 )
 LOG = page("reference/log")
 ALARMS = [heading for heading in re.findall(r"^## (.+)$", RUNBOOK.text, re.MULTILINE) if heading.startswith("Alarm: ")]
@@ -95,13 +95,14 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     found.append(
         {"level": "ERROR", "message": "endpoint not loaded", "endpoint": "api/things", "reason": "access denied"}
     )
+    found.append({"message": "request", "outcome": "ok", "memory_percent": 93, "level": "WARNING"})
     found.append({"message": "request", "level": "ERROR", "outcome": "failed", "route": "mcp", "request_id": "r"})
     return found
 
 
 def lines_of(function: Function) -> list[dict[str, Any]]:
     """The lines of a function as its logger writes them."""
-    return [{"level": level_of(line), "message": "request", **line} for line in function.lines]
+    return [{"level": level_of(line), "message": "request", "memory_mb": 90, **line} for line in function.lines]
 
 
 FOUND = {
@@ -109,6 +110,7 @@ FOUND = {
     "Alarm: throttles": [{"ok", "tool_error", "denied", "failed"}],
     "Alarm: duration": [{"ok", "tool_error", "denied"}, {"ok", "tool_error"}],
     "Alarm: upstream failures": [{"tool_error"}],
+    "Alarm: memory": [{"ok"}, {"ok", "tool_error", "denied"}],
     "Alarm: bundle age": [{"endpoint not loaded"}],
 }
 """The outcomes or messages of the lines that each query of a section finds."""
@@ -197,12 +199,42 @@ def test_every_word_of_the_runbook_is_one_of_the_log() -> None:
 
 
 def test_sessions_of_the_page_print_their_output(capsys: pytest.CaptureFixture[str]) -> None:
-    (session,) = (block.text for block in blocks(MONEY.text) if block.language == "console")
-    for shown in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
-        command, _, expected = shown.partition("\n")
-        assert command.startswith("python -m benchmarks.money")
+    texts = [block.text for of in (MONEY, SNAPSTART) for block in blocks(of.text) if block.language == "console"]
+    sessions = [shown for text in texts for shown in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]]
+    priced = [shown.partition("\n") for shown in sessions if shown.startswith("python -m benchmarks.money")]
+    assert len(priced) == 5
+    for command, _, expected in priced:
         money.main(command.split()[3:])
         assert capsys.readouterr().out == expected
+
+
+def test_sums_in_words_are_about_those_of_the_table_and_pages_of_times_and_the_readme_lead_to_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    money.main([])
+    parts = {name: float(usd) for usd, name in re.findall(r"([\d.]+)  (\S+)", capsys.readouterr().out)}
+    readme = (ROOT / "README.md").read_text("utf-8")
+    cost = readme.partition("\n## Cost\n")[2].partition("\n## ")[0]
+    (all_, due) = re.findall(r"about (\d+)", MONEY.text)[:2]
+
+    assert abs(parts["US"] - int(all_)) < 2
+    assert abs(parts["metrics,"] + parts["secrets,"] - int(due)) < 2
+    assert f"cost about {all_} US dollars: [money](docs/operate/money.md)" in cost
+    assert "(operate/money.md)" in page("costs").text[:300]
+
+
+def test_mode_of_the_page_is_the_default_of_the_template_and_fixed_parts_are_those_that_it_has() -> None:
+    template = read_template("template.yaml")
+    made = [each for each in template["Resources"].values() if each["Type"] == "AWS::SecretsManager::Secret"]
+    modes = {name: money.monthly(money.read_prices(money.PRICES), endpoints=5_000, mode=name) for name in money.MODES}
+    sums = {
+        name: sum(usd for part, usd in parts.items() if part.startswith("metrics")) for name, parts in modes.items()
+    }
+
+    assert len(made) == money.SECRETS
+    assert sums["off"] == 0 < sums["function"] < sums["endpoint"]
+    by_endpoint = 5_000 * sum(each.by_endpoint for each in METRICS)
+    assert sums["endpoint"] == pytest.approx(10_000 * 0.3 + (by_endpoint + len(METRICS) - 10_000) * 0.1)
 
 
 def test_options_of_the_page_have_their_defaults(capsys: pytest.CaptureFixture[str]) -> None:

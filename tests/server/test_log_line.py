@@ -47,6 +47,7 @@ def test_line_of_a_request_is_the_one_that_powertools_writes(
     ours, theirs = ([*json.loads(line).items()] for line in capsys.readouterr().out.splitlines())
     assert [name for name, _ in ours] == [
         *("level", "location", "message", "timestamp", "service", "team", "route", "status", "text", "calls"),
+        "memory_mb",
         "xray_trace_id",
     ]
     assert [each for each in theirs if each[0] not in ("longer", "timestamp")] == [

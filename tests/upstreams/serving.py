@@ -24,7 +24,10 @@ from tests.support.upstream import free_port, stop
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "servers"
 STILE = ROOT / ".stile"
-VARIANTS = ("plain", "renamed", "enum", "changed", "limited", "401", "403", "429", "503", "slow", "dropped")
+VARIANTS = (
+    *("plain", "renamed", "enum", "changed", "limited", "401", "403", "429", "503", "slow", "dropped"),
+    *("unauthenticated", "forbidden", "throttled"),
+)
 START_S = 60.0
 
 SDL = """
@@ -121,6 +124,9 @@ SERVERS = (
             "null in a new order": "functions of PostgreSQL may always return null",
             "input field gone, in a variable": "functions of PostgreSQL take no input objects",
             "depth limit": "it has none of its own",
+            "200 and UNAUTHENTICATED": "errors of functions have no code",
+            "200 and FORBIDDEN": "errors of functions have no code",
+            "200 and THROTTLED": "errors of functions have no code",
             "truncated emoji": "PostgreSQL cuts texts between characters",
         },
     ),

@@ -68,7 +68,7 @@ def _resolver_error_beside_data(found: Seen) -> None:
 def _resolver_error_alone(found: Seen) -> None:
     assert found.is_error
     assert json.loads(found.told)["data"] is None
-    assert (found.level, found.reason.partition(":")[0]) == (INFO, "GraphQLErrors")
+    assert (found.level, found.reason.partition(":")[0]) == (WARNING, "GraphQLErrors")
 
 
 def _drift(coordinate: str) -> Callable[[Seen], None]:
@@ -94,7 +94,7 @@ def _limit(found: Seen) -> None:
     assert found.is_error
     assert any(digit.isdigit() for digit in _error(found)["message"])
     assert "schema has changed" not in found.told
-    assert (found.level, found.reason.partition(":")[0]) == (INFO, "UpstreamLimit")
+    assert (found.level, found.reason.partition(":")[0]) == (WARNING, "UpstreamLimit")
 
 
 def _refused(status: int) -> Callable[[Seen], None]:
@@ -104,6 +104,23 @@ def _refused(status: int) -> Callable[[Seen], None]:
         assert (found.level, found.reason, found.status) == (WARNING, f"UpstreamRefused: {status}", status)
 
     return check
+
+
+def _refused_in_graphql(found: Seen) -> None:
+    assert found.is_error
+    assert "The API refused the endpoint's own credential (UNAUTHENTICATED)" in found.told
+    assert (found.level, found.reason) == (WARNING, "UpstreamRefused: UNAUTHENTICATED")
+
+
+def _answered(found: Seen) -> None:
+    assert found.is_error
+    assert "credential" not in found.told
+    assert (found.level, found.reason) == (INFO, "GraphQLErrors: FORBIDDEN")
+
+
+def _limited_in_graphql(found: Seen) -> None:
+    assert found.is_error
+    assert (found.level, found.reason) == (WARNING, "UpstreamLimit")
 
 
 def _waits(reason: str, level: str) -> Callable[[Seen], None]:
@@ -142,8 +159,11 @@ EXPECTED: Mapping[str, Callable[[Seen], None]] = {
     "depth limit": _limit,
     "401": _refused(401),
     "403": _refused(403),
-    "429 with Retry-After": _waits("UpstreamLimit: 429", INFO),
+    "429 with Retry-After": _waits("UpstreamLimit: 429", WARNING),
     "503 with Retry-After": _waits("UpstreamStatus: 503", WARNING),
+    "200 and UNAUTHENTICATED": _refused_in_graphql,
+    "200 and FORBIDDEN": _answered,
+    "200 and THROTTLED": _limited_in_graphql,
     "slow mutation": _doubtful("UpstreamTimeout"),
     "dropped mutation": _doubtful("UpstreamBroken"),
     "null in a new order": _carried_out,

@@ -95,8 +95,10 @@ def compare(before: Published | None, after: Published | None, *, most_classes: 
     changes = [*reach.changes(), *opened]
     if not changes:  # comments in files differ, or a part that no comparison is about
         names = [each.name for each in fields(Bundle) if each.name != "sources"]
-        parts = ", ".join(name for name in names if getattr(before.bundle, name) != getattr(after.bundle, name))
-        changes = [Change("other-changed", parts, f"other differences: {parts}")] if parts else []
+        parts = [name for name in names if getattr(before.bundle, name) != getattr(after.bundle, name)]
+        of_rules = f"no caller gains or loses anything; the text of the {' and '.join(parts)} changed"
+        sentence = of_rules if {*parts} <= {"conditions", "guards"} else f"other differences: {', '.join(parts)}"
+        changes = [Change("other-changed", ", ".join(parts), sentence)] if parts else []
     ordered = sorted((_with_reason(each, after) for each in changes), key=_rank)
     return EndpointChanges(endpoint=after.bundle.endpoint, changes=tuple(ordered))
 

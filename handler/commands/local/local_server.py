@@ -137,13 +137,20 @@ def trial_secrets(env_file: Path | None, endpoint: str = "", allowed: Collection
 
     ``allowed``: as for ``secrets_here``.
     """
-    text = ""
-    if env_file and os.path.lexists(env_file):
-        try:
-            text = read_bytes(env_file.parent, env_file.name, MAX_FILE_BYTES).decode("utf-8-sig")
-        except (Unreadable, UnicodeDecodeError) as exc:
-            complain(f"{env_file} {exc if isinstance(exc, Unreadable) else 'is not UTF-8'}")
+    text, fault = _read_env(env_file)
+    if fault:
+        complain(f"{env_file} {fault}")
     return read_secrets(parse_env(text)) | secrets_here(os.environ, endpoint, allowed)
+
+
+def _read_env(env_file: Path | None) -> tuple[str, str]:
+    """Return the text of a ``.env``, and why it cannot be read; both are empty if there is none."""
+    if not env_file or not os.path.lexists(env_file):
+        return "", ""
+    try:
+        return read_bytes(env_file.parent, env_file.name, MAX_FILE_BYTES).decode("utf-8-sig"), ""
+    except (Unreadable, UnicodeDecodeError) as exc:
+        return "", str(exc) if isinstance(exc, Unreadable) else "is not UTF-8"
 
 
 class TrialSecrets(Mapping[str, Secret]):
@@ -177,9 +184,10 @@ def unset_secrets(compiled: Compiled, settings: Settings) -> list[str]:
         variable = f"{SECRET_PREFIX}{name}"
         if name.startswith(SECRET_PREFIX):
             return f"{variable} is not set here: {source}:{name.removeprefix(SECRET_PREFIX)} names the variable {name}"
-        is_readable = file.is_file() and os.access(file, os.R_OK)
-        fault = env_fault(file.read_text("utf-8", "replace"), variable) if is_readable else ""
+        text, unread = _read_env(file)
+        fault = env_fault(text, variable)
         remedy = f"{shown.as_posix()}:{fault}" if fault else f"set it in the environment, or in {shown.as_posix()}"
+        remedy += f", which {unread}" if unread else ""
         return f"{variable} is not set here: {remedy}"
 
     sentences = []

@@ -23,7 +23,7 @@ from handler.http.client import HttpClient
 from handler.server.app import create_app
 from handler.server.context import Services
 from handler.server.endpoints.registry import Lack
-from handler.server.log import make_logger, make_metrics, write_line
+from handler.server.log import log_begun, make_logger, make_metrics, write_line
 from handler.server.start import start_endpoints, start_services
 from handler.settings import Settings, read_settings, secrets_here
 from handler.storage.location import open_storage
@@ -113,7 +113,7 @@ def make_application(service: Service) -> ASGIApp:
     http = HttpClient(settings.addresses)
     services = services_of(service, settings, http=http, logger=logger)
     line = partial(write_line, logger, metrics=make_metrics(settings, os.environ, logger))
-    served = replace(services, hosts=service.hosts, is_frozen=False)
+    served = replace(services, hosts=service.hosts, is_frozen=False, log_begun=partial(log_begun, logger))
     if service.page or services.page:
         # The origins of this server's own page: it answers to no other ``Host``.
         own = {f"{scheme}://{host}" for scheme in ("http", "https") for host in service.hosts}

@@ -59,6 +59,7 @@ class Config:
     scalars: Section
     adopted: frozenset[str]  # kinds of operations that become tools without a directive
     tools_at: Place
+    other_server: str  # whose settings the file has; empty if it has those of Stile alone
     default_tool: bool | None  # an endpoint without declared tools gets one; ``None`` if not given
     graphql: str  # off, persisted or on; empty if not given
     graphql_at: Place
@@ -95,7 +96,7 @@ def read_config(
     for key in top.accept(*STEPZEN_IGNORED):
         sentence = f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here'
         problems.warn(top.key_place(key), sentence, code="ignored-section", about=[key])
-    warn_of_foreign_keys(top, problems, own=KEYS)
+    other_server = warn_of_foreign_keys(top, problems, own=KEYS)
     top.expect_table()
     limits, upstream = top.section("limits"), top.section("upstream")
     return Config(
@@ -117,6 +118,7 @@ def read_config(
         scalars=top.section("scalars"),
         adopted=_adopted(top),
         tools_at=top.place("tools"),
+        other_server=other_server,
         default_tool=top.boolean("default_tool") if "default_tool" in top else None,
         graphql=top.choice("graphql") if "graphql" in top else "",
         graphql_at=top.place("graphql"),

@@ -24,18 +24,25 @@ LEFT_OUT = "coordinates_left_out"
 
 INFO, WARNING = "INFO", "WARNING"
 
-FOR_MAINTAINERS = (FAILURE_CODES.keys() - {"CallerTokenRefused", "UpstreamLimit"}) | {
+FOR_MAINTAINERS = (FAILURE_CODES.keys() - {"CallerTokenRefused"}) | {
+    "AuthorFailed",
     "CodeChanged",
     "CredentialUnavailable",
     "Drift",
+    "Expired",
     "NotReady",
     "UpstreamDocuments",
     "UpstreamError",
     "UpstreamForbidden",
     "answer_schema",
+    "key_set",
     "no_verifier",
+    "secret",
 }
 """First words of reasons that the maintainer of an endpoint must act on."""
+
+FULL_PERCENT = 90
+"""The share of the function's memory from which a line is a warning: Lambda kills an instance without a word."""
 
 _FACTS = "stile.facts"
 
@@ -76,11 +83,12 @@ def written(line: Mapping[str, Any]) -> dict[str, Any]:
 
 def level_of(facts: Mapping[str, Any]) -> str:
     """Return the level of a line: ``WARNING`` if a maintainer must act, also on one request of a batch."""
-    if "unset" in facts:  # a missing setting, which changed the response
+    # A missing setting changed the response, or the instance will soon be killed.
+    if "unset" in facts or facts.get("memory_percent", 0) >= FULL_PERCENT:
         return WARNING
-    reasons = [facts.get("reason"), *(each.get("reason") for each in facts.get("calls", ()))]
-    words = {str(reason).partition(":")[0] for reason in reasons}
-    return WARNING if words & FOR_MAINTAINERS else INFO
+    items = [facts, *facts.get("calls", ())]
+    words = {str(item.get("reason")).partition(":")[0] for item in items}
+    return WARNING if words & FOR_MAINTAINERS or any("no_data" in item for item in items) else INFO
 
 
 class RequestLog:
@@ -95,6 +103,9 @@ class RequestLog:
         # Lambda's id of the invocation, which the platform's log lines have too, or a random id elsewhere.
         id_ = str(getattr(scope.get("aws.context"), "aws_request_id", "") or uuid.uuid4())
         facts: dict[str, Any] = {"request_id": id_, "stile": __version__}
+        gateway_id = scope.get("aws.event", {}).get("requestContext", {}).get("requestId")
+        if isinstance(gateway_id, str):  # a load balancer has none, and an event may be written by hand
+            facts["gateway_request_id"] = gateway_id
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

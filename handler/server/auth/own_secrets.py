@@ -28,9 +28,8 @@ MAX_RETRY_S = 60.0
 MAX_READ_S = 4.0
 """Time limit of one read, which has no deadline of a call; resolving a host name has no time limit of its own."""
 
-REFUSED_PAUSE_S = 10.0
+REFUSED_PAUSE_S = 60.0
 """Minimum time between reads because of a refusal. Otherwise each request with a bad token could cause a read."""
-
 
 _PERMISSIONS = "who reads it needs secretsmanager:GetSecretValue for it, and kms:Decrypt if it has a key of your own"
 _NO_TEXT = "expected the secret itself as text, not a binary or empty secret, nor a JSON object of keys and values"

@@ -27,6 +27,7 @@ from handler.code_tools.toolkit import Toolkit
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.calls import CallError, CodeChanged, GraphQLErrors, ToolError
 from handler.errors.protocol import AuthenticationRequired, McpError
+from handler.server.asgi.request_log import written
 from handler.server.asgi.response_size import encoded
 from handler.server.auth.principal import ANONYMOUS, require_scopes
 from handler.server.context import Caller
@@ -43,6 +44,9 @@ from handler.server.mcp.jsonrpc import Call
 from handler.server.mcp.revisions import CLIENT_INFO, wanted_log_level
 from handler.server.upstream.api_access import api_access
 from handler.strict_json import JSONObject, to_well_formed_json
+
+NAMED = ("method", "tool", "prompt", "resource")
+"""Facts of a request that the line has which is written before an author's code."""
 
 
 async def call_code_tool(call: Call, tool: CodeTool, arguments: Mapping[str, Any]) -> JSONObject:
@@ -176,6 +180,12 @@ def _own(call: Call, tool: str, arguments: Mapping[str, Any]) -> JSONObject:
 
 
 def _loaded(call: Call, use: str) -> Toolkit:
+    caller, facts = call.caller, {"toolkit": use}
+    facts |= {name: call.caller.facts[name] for name in NAMED if name in call.caller.facts}
+    if facts not in call.begun:
+        call.begun.append(facts)
+        endpoint = {"endpoint": caller.endpoint.bundle.endpoint, "bundle": caller.endpoint.digest}
+        caller.services.log_begun(written({"request_id": caller.request_id, **endpoint, **facts}))
     with authors_code():
         return load_kit(use, modules=call.caller.services.code_modules)
 

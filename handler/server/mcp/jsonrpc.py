@@ -247,6 +247,8 @@ class Call:
     """Progress and log messages to send before the answer. Only the last are kept: late progress says most."""
     failures: list[BaseException] = field(default_factory=list)
     """The failures of a tool so far, or of the API behind it. The last is the reason of a result with ``isError``."""
+    begun: list[JSONObject] = field(default_factory=list)
+    """The facts of authors' code that this request has begun."""
 
     @property
     def note(self) -> Callable[..., None]:

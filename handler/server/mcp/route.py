@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from handler.cold.records import replaced
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.access import AccessError, CredentialRequired
-from handler.errors.calls import DeadlinePassed, NotFound, ResourceNotFound, ToolNotFound
+from handler.errors.calls import CallError, DeadlinePassed, NotFound, ResourceNotFound, ToolNotFound
 from handler.list_entries import answer_tokens
 from handler.server.asgi.content_negotiation import EVENT_STREAM, JSON, accepted_kinds, media_type_of
 from handler.server.asgi.deadlines import before
@@ -111,8 +111,14 @@ async def _answer(call: Call) -> JSONObject:
     if call.request.method == "tools/call" and isinstance(tool, str):
         call.note(tool=tool)
     result = await answer_call(call)
-    failed = "tool_error" if result.get("isError") else "ok"
-    call.note(outcome="asked" if result.get("resultType") == "input_required" else failed)
+    if result.get("resultType") == "input_required":
+        outcome = "asked"
+    elif result.get("isError"):
+        last = call.failures[-1] if call.failures else None
+        outcome = last.log_outcome if isinstance(last, CallError) else CallError.log_outcome
+    else:
+        outcome = "ok"
+    call.note(outcome=outcome)
     return {"jsonrpc": "2.0", "id": call.request.id, "result": result}
 
 

@@ -140,7 +140,7 @@ def without_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth) -> Trou
         if status == 403 and page and not OF_ACCESS.search(page):
             sentence = f"The API refused the request with a web page (status {status})."
             return Trouble("UpstreamHtml", sentence, MAINTAINER, str(status), undone=True)
-        return _refused_credential(status, auth, words=words, undone=True)
+        return _refused_credential(f"status {status}", auth, words=words, undone=True)
     if status >= 400:
         word, detail, content, undone = _word_for(status), str(status), "", _is_undone(status)
         advice = LATER if status >= 500 or word == "UpstreamLimit" else ""
@@ -153,15 +153,20 @@ def without_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth) -> Trou
     return Trouble(word, sentence, "Try again then." if wait else advice, detail, undone=undone)
 
 
-def in_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth, *, words: str, undone: bool | None) -> Trouble:
+def in_graphql(
+    answer: HttpResponse, body: Any, auth: UpstreamAuth, *, words: str, refused: str, undone: bool | None
+) -> Trouble:
     """Describe the status and headers of a GraphQL response with errors and without a value.
+
+    ``refused`` is the code by which an error refuses the credential; empty string if there is none.
 
     ``words`` are the first error's message. ``undone`` is the fate of the operation if the errors show it; ``None`` if
     only the status does. A gateway too may answer in GraphQL, when the API behind the gateway gave no response.
     """
     status = answer.status
-    if is_refusal(answer, words):
-        return _refused_credential(status, auth, undone=undone is not False)
+    if refused or is_refusal(answer, words):
+        sign = f"status {status}" if status in (401, 403) else refused
+        return _refused_credential(sign, auth, undone=undone is not False)
     undone = _is_undone(status) if undone is None else undone
     return Trouble(_word_for(status), waiting(answer, body), detail=str(status), undone=undone)
 
@@ -187,8 +192,11 @@ def is_refusal(answer: HttpResponse, words: str = "") -> bool:
     return answer.status == 401 or (answer.status == 403 and not limited)
 
 
-def _refused_credential(status: int, auth: UpstreamAuth, *, words: str = "", undone: bool) -> Trouble:
-    """Describe a refused credential, and name the person to replace it: the caller, or the tool's maintainer."""
+def _refused_credential(sign: str, auth: UpstreamAuth, *, words: str = "", undone: bool) -> Trouble:
+    """Describe a refused credential, and name the person to replace it: the caller, or the tool's maintainer.
+
+    ``sign`` is the status, or the code of an error, that refuses it.
+    """
     if auth.OF_CALLER:
         word, owner = "CallerTokenRefused", "the token of this tool's caller"
         remedy = "Tell your user to sign in again; if that does not help, they may not use this API."
@@ -200,8 +208,8 @@ def _refused_credential(status: int, auth: UpstreamAuth, *, words: str = "", und
             "the endpoint's own credential",
             f"No argument replaces it. {MAINTAINER}",
         )
-    sentence = f"The API refused {owner} (status {status}). {remedy}{api_quote(words)}"
-    return Trouble(word, sentence, detail=str(status), undone=undone)
+    sentence = f"The API refused {owner} ({sign}). {remedy}{api_quote(words)}"
+    return Trouble(word, sentence, detail=sign.removeprefix("status "), undone=undone)
 
 
 def _unread(answer: HttpResponse, body: Any) -> tuple[str, str, str]:

@@ -138,10 +138,12 @@ async def _response(caller: Caller, operation: GraphQLRequest, answer: HttpRespo
     from handler.server.upstream.graphql_errors import report  # compiles its patterns
 
     find_index = caller.endpoint.schema.find_index
-    response, reason = await asyncio.to_thread(
+    response, reason, failed = await asyncio.to_thread(
         report, body, answer, operation, auth=upstream.auth, find_index=find_index
     )
     caller.note(reason=reason)
+    if failed:
+        caller.note(no_data=True)
     return response
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from handler.bundle.upstream import UpstreamAuth
+from handler.bundle.upstream import NoAuth, UpstreamAuth
 from handler.cold.records import record, replaced
 from handler.errors.infrastructure import BundleError
 from handler.http.client import HttpResponse
@@ -30,6 +30,7 @@ from handler.server.upstream.named_coordinates import (
     without_names,
     without_suggestions,
 )
+from handler.server.upstream.refusal_codes import ANSWER, kind_of_error, refused_by
 from handler.strict_json import JSONObject, well_formed
 from handler.text.invisible import escaped
 
@@ -84,11 +85,11 @@ def report(
     *,
     auth: UpstreamAuth,
     find_index: Callable[[], SchemaIndex | None],
-) -> tuple[JSONObject, str]:
+) -> tuple[JSONObject, str, bool]:
     """Filter a response with errors. ``body`` is the JSON of the response to ``operation``.
 
-    Also return the log's reason: of the first error of a known kind, or of the status. ``find_index`` is called for
-    errors that sound like schema drift, and may block.
+    Also return the log's reason, of the first error of a known kind, or of the status; and whether the API failed, so
+    that it gave no value. ``find_index`` is called for errors that sound like schema drift, and may block.
     """
     data, names = (
         body.get("data") or None,
@@ -96,31 +97,35 @@ def report(
     )  # some servers send {} if they executed nothing
     executed = data is not None
     run = [name for name, value in (data or {}).items() if value is not None and name != "__typename"]
-    errors, reasons, any_known = [], [], False
+    # Without a credential an API refuses no credential: it has fields that need one.
+    refused = "" if isinstance(auth, NoAuth) else refused_by(body["errors"])
+    errors, reasons, kinds = [], [], set()
     for error in body["errors"][:MAX_ERRORS]:
         of_data = run or not isinstance(error, dict) or (executed and error.get("path"))
         finding = Classification() if of_data else _located(error, find_in(error, names=names), operation, find_index)
         filtered, reason = _filtered(error, finding, names=None if of_data else names)
         errors.append(filtered)
         reasons.append(reason)
-        any_known = any_known or bool(finding.kind)
+        kinds.add(finding.kind)
     reason = min(reasons, key=lambda reason: reason.startswith(OTHER))
     places = [error["path"] for error in errors if error.get("path", [""])[0] in names]
     begun = [*dict.fromkeys([*run, *(path[0] for path in places if len(path) > 1)])]
-    if run:
+    if run and not refused:
         warning = doubt(operation, run=begun)
     else:
-        is_classified = executed or any_known
+        is_classified = executed or any(kinds)
         may_have_run = executed or places or ("data" in body and answer.status < 300 and not is_classified)
         undone = False if may_have_run else is_classified or None
-        trouble = in_graphql(answer, body, auth, words=str(errors[0]["message"]), undone=undone)
+        trouble = in_graphql(answer, body, auth, words=str(errors[0]["message"]), refused=refused, undone=undone)
         warning = trouble.sentences(operation, run=begun)
         if trouble.sentence or not (is_classified or is_usual(answer.status)):
             reason = trouble.reason
     before = [{"message": warning}] if warning else []
     more = len(body["errors"]) - MAX_ERRORS
     after = [{"message": f"The API reported {more} more errors."}] if more > 0 else []
-    return {"data": data, "errors": [*before, *errors, *after]}, reason
+    is_answer = VALUE in kinds or all(kind_of_error(error)[0] == ANSWER for error in body["errors"][:MAX_ERRORS])
+    failed = not (run or is_answer) and reason.startswith(OTHER)
+    return {"data": data, "errors": [*before, *errors, *after]}, reason, failed
 
 
 def _filtered(error: Any, finding: Classification, *, names: Set[str] | None) -> tuple[JSONObject, str]:
@@ -139,7 +144,7 @@ def _filtered(error: Any, finding: Classification, *, names: Set[str] | None) ->
         return filtered, f"Drift: {finding.coordinate}"
     if finding.kind in SENTENCES:
         return filtered, f"UpstreamDocuments: {finding.kind}"
-    if finding.kind == LIMIT:
+    if LIMIT in (finding.kind, kind_of_error(error)[0]):
         return filtered, "UpstreamLimit"
     return filtered, f"{OTHER}: {code}" if isinstance(code, str) and _CODE.fullmatch(code) else OTHER
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from codecs import BOM_UTF8
 from collections.abc import Hashable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,12 +15,17 @@ from handler.errors.infrastructure import HttpTimeout
 from handler.errors.upstream import ClaimMissing, HeaderRefused
 from handler.http.addresses import keys_in
 from handler.http.client import HttpRequest, HttpResponse
+from handler.json_schema.json_bounds import excess_of_json
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context import Caller
 from handler.server.upstream.bound_variables import find_claim
 from handler.server.upstream.credentials import Credential, credential_for, signature_headers
+from handler.strict_json import parse_json
 
 UNAUTHORIZED = 401
+
+ERRORS = b'"errors"'
+"""The member that every answer has which refuses a credential as GraphQL does."""
 
 MAX_HEADER_CHARS = 4_096
 
@@ -32,8 +38,8 @@ _SENDABLE = re.compile(r"[\t -~\xa0-\xff]*")
 async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
     """Send a request to the API of the caller's endpoint, with the request headers and the credential of the caller.
 
-    All attempts together have the request's ``timeout_s``. A refused credential (401) is forgotten. A ``repeatable``
-    request is then sent once more if another credential can be obtained.
+    All attempts together have the request's ``timeout_s``. A credential that the API refuses, by status 401 or in
+    GraphQL, is forgotten. A ``repeatable`` request is then sent once more if another credential can be obtained.
 
     Raises:
         CallError: the API cannot be asked on behalf of this caller; nothing was sent.
@@ -53,10 +59,22 @@ async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
         ready = replaced(request, headers=headers, timeout_s=_left(request, deadline))
         answer = await circuits.send(caller.http, ready, endpoint=endpoint, asked=caller_key)
         answer = _without_secrets(answer, credential, request.url)
-        refused = answer.status == UNAUTHORIZED and credential.refuse()
-        if not (refused and may_repeat):
+        refused = answer.status == UNAUTHORIZED or (ERRORS in answer.body and _refuses_in_graphql(answer, request))
+        if not (refused and credential.refuse() and may_repeat):
             break
     return answer
+
+
+def _refuses_in_graphql(answer: HttpResponse, request: HttpRequest) -> bool:
+    from handler.server.upstream.refusal_codes import refused_by
+
+    if excess_of_json(answer.body, max_bytes=request.max_bytes):
+        return False
+    try:
+        body = parse_json(answer.body.removeprefix(BOM_UTF8))
+    except ValueError:
+        return False
+    return isinstance(body, dict) and bool(refused_by(body.get("errors")))
 
 
 def _left(request: HttpRequest, deadline: float) -> float:

@@ -844,7 +844,8 @@ def test_error_of_a_request_is_told_to_the_model_and_its_reason_to_the_maintaine
     assert "salary" not in json.dumps(told)
     (line,) = function.lines
     assert (line["outcome"], line["reason"]) == ("tool_error", reason)
-    assert level_of(line) == (WARNING if reason.startswith(("Drift", "UpstreamDocuments")) else INFO)
+    assert level_of(line) == WARNING
+    assert line.get("no_data", False) is reason.startswith("GraphQLErrors")
 
 
 def test_errors_beside_data_keep_their_words(tmp_path: Path) -> None:

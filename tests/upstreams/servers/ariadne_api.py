@@ -21,8 +21,8 @@ def api(variant: str) -> GraphQL:
         enum Color {{ RED {"" if changed else "GREEN"} {"PURPLE" if variant == "enum" else ""} }}
     """
     query, mutation = QueryType(), MutationType()
-    query.set_field("fails", lambda *_: fail())
-    query.set_field("failsHard", lambda *_: fail())
+    query.set_field("fails", lambda *_: fail(variant))
+    query.set_field("failsHard", lambda *_: fail(variant))
     query.set_field(total, lambda *_: 3)
     query.set_field("color", lambda *_: "PURPLE" if variant == "enum" else "RED")
     query.set_field("cut", lambda *_: CUT)

@@ -31,8 +31,8 @@ def schema_of(variant: str) -> graphene.Schema:
             depth = graphene.Int()
 
     class Query(graphene.ObjectType):
-        fails = graphene.String(resolver=lambda *_: fail())
-        fails_hard = graphene.NonNull(graphene.String, resolver=lambda *_: fail())
+        fails = graphene.String(resolver=lambda *_: fail(variant))
+        fails_hard = graphene.NonNull(graphene.String, resolver=lambda *_: fail(variant))
         total = graphene.Int(name="sum" if variant == "renamed" else "total", resolver=lambda *_: 3)
         color_ = graphene.Field(color, name="color", resolver=lambda *_: "PURPLE" if variant == "enum" else "RED")
         cut = graphene.String(resolver=lambda *_: CUT)

@@ -1,6 +1,8 @@
 // The API that each server of JavaScript serves, in variants that each fail in one way of their own.
 //
 // A program is started as `node yoga.cjs plain:4001 renamed:4002 …` and serves each variant on its port.
+const { GraphQLError } = require('graphql');
+
 const PUBLISHED = 'paint(color: Color, size: Size, mode: String): Int coat: Int';
 const CHANGED = 'paint(color: Color, size: Size, mode: Int): Int coat(layers: Int!): Int';
 const SDL = (variant) => `
@@ -30,12 +32,17 @@ const REFUSALS = {
   503: { status: 503, message: 'Closed for repairs', headers: { 'retry-after': '30' } },
 };
 
+// Variants whose resolvers refuse, as GraphQL does, with status 200.
+const CODES = { unauthenticated: 'UNAUTHENTICATED', forbidden: 'FORBIDDEN', throttled: 'THROTTLED' };
+
 let paid = 0;
 
 // `drop` in the context of a request closes its connection.
 const resolvers = (variant) => {
   const fail = () => {
-    throw new Error('the stock system is down');
+    const message = 'the stock system is down';
+    const code = CODES[variant];
+    throw code ? new GraphQLError(message, { extensions: { code } }) : new Error(message);
   };
   return {
     Query: {

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import uvicorn
+from graphql import GraphQLError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Mount
@@ -23,6 +24,9 @@ REFUSALS: dict[str, tuple[int, str, dict[str, str]]] = {
     "429": (429, "Too many requests", WAIT),
     "503": (503, "Closed for repairs", WAIT),
 }
+CODES = {"unauthenticated": "UNAUTHENTICATED", "forbidden": "FORBIDDEN", "throttled": "THROTTLED"}
+"""Variants whose resolvers refuse, as GraphQL does, with status 200."""
+
 CUT = "Party \ud83c"  # as it comes from a store that counts in UTF-16
 
 paid = 0
@@ -36,8 +40,10 @@ async def pay(variant: str) -> int:
     return paid
 
 
-def fail() -> str:
-    raise ValueError("the stock system is down")
+def fail(variant: str) -> str:
+    message = "the stock system is down"
+    code = CODES.get(variant)
+    raise GraphQLError(message, extensions={"code": code}) if code else ValueError(message)
 
 
 def refusing(status: int, message: str, headers: dict[str, str]) -> Any:

@@ -52,8 +52,8 @@ def api(variant: str) -> GraphQL:
 
     @strawberry.type
     class Query:
-        fails: str | None = strawberry.field(resolver=fail)
-        fails_hard: str = strawberry.field(resolver=fail)
+        fails: str | None = strawberry.field(resolver=lambda: fail(variant))
+        fails_hard: str = strawberry.field(resolver=lambda: fail(variant))
         total: int | None = strawberry.field(resolver=lambda: 3, name="sum" if variant == "renamed" else "total")
         color: hue | None = strawberry.field(resolver=lambda: hue(values[-1] if variant == "enum" else "RED"))
         cut: str | None = strawberry.field(resolver=lambda: CUT)

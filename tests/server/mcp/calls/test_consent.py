@@ -166,7 +166,8 @@ def test_user_who_does_not_agree_is_heard(tmp_path: Path, response: dict[str, An
         declined = answered(function, call(function), response)
 
         assert api.requests == []
-        assert function.lines[-1]["reason"] == "ConsentDeclined"
+        assert (function.lines[-1]["outcome"], function.lines[-1]["reason"]) == ("declined", "ConsentDeclined")
+        assert function.lines[-1].get("level", "INFO") == "INFO"
     assert declined.result["isError"] is True
     assert declined.text == (
         "Nothing was done, because your user was asked about this call of t and did not agree. "
