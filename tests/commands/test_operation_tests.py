@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from graphql import build_schema, graphql_sync
 
+from handler.commands.folders.tool_tests import KEYS
 from tests.commands.running import Ran, Stile
+from tests.docs.reference import first_codes, page, table
 from tests.support.api import Api, Asked, Reply, running_api
 from tests.support.endpoints import write_endpoint
 from tests.support.modules import Modules, modules
@@ -473,6 +475,10 @@ def test_an_api_that_gives_no_answer_leaves_the_recording_as_it_was(folder: Path
     assert done.code == 1
     assert "the API answers 502, and not GraphQL" in done.err
     assert recorded(folder) == before
+
+
+def test_keys_of_the_page_are_those_of_an_entry() -> None:
+    assert tuple(first_codes(table(page("operation-tests").text, "key", "meaning"))) == KEYS
 
 
 KIT = """
