@@ -150,7 +150,8 @@ class RecordedHttp(ObservedHttp):
         if not is_address_of(self._compiled.bundle.upstream, request.url):
             return await super().send_async(request)
         body = self._recorded_form(parse_json(request.body or b"{}"))
-        name, key = body.get("operationName", "a request"), key_of_entry(self._caller.text, body)
+        name = body.get("operationName") or f"{' '.join(body['query']) or 'a document'!s:.80}"
+        key = key_of_entry(self._caller.text, body)
         if self._recording and key in self._recording:
             entry = self._recording[key]
             headers = {"content-type": "application/json"}
