@@ -35,7 +35,6 @@ from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import (
     CREDENTIAL,
     HEADER_NAME,
-    SCHEMA_FILE,
     add_header_argument,
     add_source_argument,
     add_timeout_argument,
@@ -45,7 +44,7 @@ from handler.commands.schema_source.source_options import (
 from handler.compiler.config.table import SCALAR_KEYS
 from handler.compiler.config.upstream import NEVER_FORWARDED, header_fault
 from handler.compiler.config.values import is_http_url
-from handler.compiler.source.files import CONFIG, ENTRY
+from handler.compiler.source.files import CONFIG, ENTRY, SCHEMA_FILE
 from handler.strict_json import parse_json
 from handler.text.sentences import counted
 
@@ -103,7 +102,7 @@ def _folder(text: str) -> Path:
 def _write_adopted(draft: Path, foreign: ForeignFolder, options: argparse.Namespace) -> dict[str, Any]:
     """Write the files of an endpoint to an empty folder, compile it, and return a report."""
     source = options.source or foreign_schema(draft, foreign)
-    sdl = read_sdl(source, headers=joined_headers(options.headers), timeout_s=options.timeout)
+    source, sdl = read_sdl(source, headers=joined_headers(options.headers), timeout_s=options.timeout)
     schema = write_schema(draft, with_heading(sdl, source), source).schema
     operations = list(adopted_operations(foreign))
     for name, text in operations:
@@ -150,7 +149,7 @@ def _config(foreign: ForeignFolder, *, scalars: Collection[str]) -> dict[str, An
     if instructions := foreign.at("instructions"):
         config["instructions"] = instructions
         foreign.take("instructions", "instructions")
-    if foreign.at("custom_scalars") and (name := foreign.find(foreign.at("custom_scalars"))):
+    if name := foreign.find(foreign.at("custom_scalars")):
         with suppress(ValueError, AttributeError):  # not an object of objects
             schemas = parse_json(foreign.read(name).encode())
             texts = {key: each.items() for key, each in schemas.items() if key in scalars}
@@ -200,7 +199,8 @@ def _show_adopted(report: dict[str, Any]) -> None:
     for file in report["files"]:
         say(f"  {report['folder']}/{file}")
     for part, heading in PARTS.items():
-        say(f"\n{heading}:")
+        if report[part]:
+            say(f"\n{heading}:")
         for name, words in report[part].items():
             say(f"  {name}: {words}")
     if report["problems"]:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,11 +21,11 @@ from graphql import ExecutableDefinitionNode, GraphQLError, OperationDefinitionN
 
 from handler.commands.command_line import CommandRefused
 from handler.commands.console import problem_line
-from handler.commands.schema_source.source_options import SCHEMA_FILE, SchemaSource
+from handler.commands.schema_source.source_options import SUFFIXES, SchemaSource
 from handler.compiler.config.foreign import LEAST, ForeignSetting, foreign_settings, server_of
 from handler.compiler.operations.sources import MANIFEST_SUFFIXES, OPERATIONS_FOLDER, operation_files
 from handler.compiler.problems import Problems
-from handler.compiler.source.files import CONFIG, EndpointFiles
+from handler.compiler.source.files import CONFIG, SCHEMA_FILE, EndpointFiles
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import parse_yaml, value_of
 from handler.strict_json import parse_json
@@ -54,8 +56,8 @@ class ForeignFolder:
     @property
     def takes_mutations(self) -> bool:
         """True if the other server makes tools of mutations."""
-        if self.is_cosmo:
-            return not self.at("mcp.exclude_mutations", bool)
+        if self.is_cosmo:  # a variable in place of false may be true
+            return self.at("mcp.exclude_mutations", object) is False or "exclude_mutations" not in self.at("mcp", dict)
         return self.at("overrides.mutation_mode") in ("explicit", "all")
 
     def at(self, name: str, kind: type = str) -> Any:
@@ -72,7 +74,7 @@ class ForeignFolder:
     def find(self, path: str) -> str:
         """Return the name of a file or folder, or an empty string. Other servers count paths from where they start."""
         parts = [part for part in PurePosixPath(path).parts if part not in ("/", "..")]
-        names = ["/".join(parts[start:]) for start in range(len(parts))] or ["."]
+        names = ["/".join(parts[start:]) for start in range(len(parts))] or ([path] if path == "." else [])
         return next((name for name in names if self.files.exists(name)), "")
 
     def read(self, name: str) -> str:
@@ -90,7 +92,8 @@ def find_foreign(folder: Path, named: str | None) -> ForeignFolder:
     """Read the one configuration of another server in a folder. ``named`` is its file, if several may be it."""
     problems, foreign = Problems(), []
     files = EndpointFiles(folder, problems)
-    names = [named] if named else [name for name in files.names_beside(CONFIG) if name.endswith((".yaml", ".yml"))]
+    beside = [f"{place}{name}" for place in ("", ".apollo/") for name in files.names_beside(f"{place}{CONFIG}")]
+    names = [named] if named else [name for name in beside if name.endswith((".yaml", ".yml"))]
     for name in names:
         node = parse_yaml(files.read(name) or "", name, problems)
         top = Section(node, file=name, problems=problems, variables=None)
@@ -139,7 +142,7 @@ def foreign_schema(draft: Path, foreign: ForeignFolder) -> SchemaSource:
         engine = parse_json(text.encode())["engineConfig"]
         file = draft / SCHEMA_FILE
         file.write_text(engine.get("graphqlClientSchema") or engine["graphqlSchema"], encoding="utf-8", newline="")
-    return SchemaSource(str(file), name, is_url=False)
+    return SchemaSource(str(file), name, is_url=False, is_api=False, has_sdl=Path(file).suffix in SUFFIXES)
 
 
 def adopted_operations(foreign: ForeignFolder) -> Iterator[tuple[str, str]]:
@@ -152,7 +155,9 @@ def adopted_operations(foreign: ForeignFolder) -> Iterator[tuple[str, str]]:
     paths = foreign.at("operations.paths", list) + [each.get("path") for each in folders if each.get("id") == used]
     names: dict[str, None] = {}
     for path in map(str, paths):
-        top = foreign.find(path)
+        parts = PurePosixPath(path).parts
+        plain = list(takewhile(lambda part: "*" not in part, parts))  # a pattern such as operations/**/*.graphql
+        top = foreign.find("/".join(plain) or ".")
         if not top:
             foreign.decisions[f"operations in {path}"] = (
                 f"copy them into {OPERATIONS_FOLDER}/: FOLDER does not have them"
@@ -162,8 +167,10 @@ def adopted_operations(foreign: ForeignFolder) -> Iterator[tuple[str, str]]:
         below = [top]
         if (foreign.files.folder / top).is_dir():
             below = operation_files(foreign.files, top, foreign.problems)
-        if not foreign.is_cosmo:  # Apollo MCP Server reads no folders below
+        pattern = parts[len(plain) :]
+        if not (foreign.is_cosmo or len(pattern) > 1):  # Apollo MCP Server reads no folders below
             below = [name for name in below if name == top or "/" not in name.removeprefix(f"{top}/")]
+        below = [name for name in below if not pattern or fnmatch(PurePosixPath(name).name, pattern[-1])]
         names |= dict.fromkeys(below)
     refuse_unread(foreign.problems, foreign.files.folder)
     for name in names:
