@@ -14,7 +14,7 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from logging import INFO, LogRecord, makeLogRecord
 from typing import Any
@@ -24,7 +24,7 @@ from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 
 from handler.cold.records import record
 from handler.errors.infrastructure import FunctionLacks, SettingsError
-from handler.server.asgi.request_log import FOR_MAINTAINERS, WARNING, level_of
+from handler.server.asgi.request_log import FOR_MAINTAINERS, OVERDUE, WARNING, is_refused_caller, level_of, word_of
 from handler.settings import SecretArn, Settings
 from handler.strict_json import to_json_bytes, well_formed
 
@@ -72,7 +72,8 @@ def make_metrics(settings: Settings, environ: Mapping[str, str], logger: Logger)
     provisioned = environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "provisioned-concurrency"
     cold = bool(function) and not provisioned  # nobody waits for the start of a server
     version = environ.get("AWS_LAMBDA_FUNCTION_VERSION", "").replace("$LATEST", "")  # a function without a release
-    return Metrics(function or logger.service, version=version, by_endpoint=settings.metrics == "on", cold=cold)
+    by_endpoint = settings.metrics in ("endpoint", "on")
+    return Metrics(function or logger.service, version=version, by_endpoint=by_endpoint, cold=cold)
 
 
 def write_line(
@@ -133,11 +134,24 @@ MAX_VALUES = 100
 
 MAX_DIMENSION_CHARS = 255
 
-FAULTS = frozenset({"AuthorFailed", "CodeChanged", "DeadlinePassed", "Expired", "UpstreamError"})
+FAULTS = OVERDUE | {"AuthorFailed", "CodeChanged", "UpstreamError"}
 """First words of reasons that count as errors: the function or an author's code fails, and not the API."""
 
-FAILURES = FOR_MAINTAINERS - FAULTS - {"NotReady", "UpstreamLimit", "no_verifier"} | {"CircuitOpen"}
+DRIFT = frozenset({"Drift", "UpstreamDocuments", "answer_schema"})
+"""First words of reasons that count as drift: the API works, and has another schema or other documents."""
+
+FAILURES = FOR_MAINTAINERS - FAULTS - DRIFT - {"NotReady", "UpstreamLimit", "no_verifier"} | {"CircuitOpen"}
 """First words of reasons that count as failures of the API."""
+
+WORDS: Mapping[str, Set[str]] = {
+    "upstream_failures": FAILURES,
+    "schema_drift": DRIFT,
+    "upstream_limits": frozenset({"UpstreamLimit"}),
+}
+"""Metrics of calls -> the first words of reasons that they count."""
+
+STREAK = 3
+"""Calls in a row, of one instance, that all failed: their endpoint is down."""
 
 
 class EncodedJson(str):
@@ -157,6 +171,7 @@ class Metrics:
         self._version = {VERSION: version} if version else {}
         self._by_endpoint = by_endpoint
         self._cold = cold  # the next request is the first one of this process
+        self._streaks: dict[str, int] = {}  # endpoint -> calls in a row that failed
 
     def warmed(self) -> None:
         """Take the process for warm: an event started it that no caller waited for."""
@@ -177,6 +192,10 @@ class Metrics:
             return {}
         version = self._version if ERRORS in values else {}
         by_endpoint = self._by_endpoint and ENDPOINT in line
+        if by_endpoint and CALLS in values:
+            streak = self._streaks.get(line[ENDPOINT], 0) + 1 if values.keys() & FAILED else 0
+            self._streaks[line[ENDPOINT]] = streak
+            values[DOWN] = int(streak >= STREAK)
         directives = _directives(tuple(values), by_endpoint=by_endpoint, by_version=bool(version))
         about = f'{{"Timestamp":{time.time_ns() // 1_000_000},"CloudWatchMetrics":{directives}}}'
         return {FUNCTION: self._function, **version, **values, METADATA: EncodedJson(about)}
@@ -209,16 +228,19 @@ def dimension_value(text: str) -> str:
 
 def _counted(item: Mapping[str, Any], route: Any, status: int) -> Iterable[str]:
     """Yield the metrics that a request, or an item of a batch, counts for."""
-    word = str(item.get("reason", "")).partition(":")[0]
+    word = word_of(item)
     refusal = _refusal(item)
     if item.get("outcome") == "failed" or word in FAULTS or (refusal and status >= 500):
         yield ERRORS
     elif refusal:
         yield refusal
+        if is_refused_caller(item):
+            yield "callers_refused"
     if item.get("decision") == "allowed" and (item.get("method") == "tools/call" or route in ("graphql", "tool")):
         yield CALLS
-    if word in FAILURES:
-        yield "upstream_failures"
+    yield from (name for name, words in WORDS.items() if word in words)
+    if "no_data" in item:
+        yield "api_errors"
     if "truncated" in item:
         yield "answers_cut"
 
@@ -240,9 +262,16 @@ def _directives(names: tuple[str, ...], *, by_endpoint: bool, by_version: bool) 
     """Return the member ``CloudWatchMetrics`` as JSON. All lines with the same metrics share it."""
     counted = [metric for metric in METRICS if metric.name in names]
     split = [metric for metric in counted if by_endpoint and metric.by_endpoint]
-    whole = [metric for metric in counted if metric not in split]
+    whole = [metric for metric in counted if metric not in split and metric.name != DOWN]
+    down = [metric for metric in counted if metric.name == DOWN]
     released = [metric for metric in counted if by_version and metric.name == ERRORS]
-    sets = ((split, [[FUNCTION], [FUNCTION, ENDPOINT]]), (whole, [[FUNCTION]]), (released, [[FUNCTION, VERSION]]))
+    of_function, of_endpoint, of_version = [FUNCTION], [FUNCTION, ENDPOINT], [FUNCTION, VERSION]
+    sets = (
+        (split, [of_function, of_endpoint]),
+        (whole, [of_function]),
+        (down, [of_endpoint]),
+        (released, [of_version]),
+    )
     directives = [
         {
             "Namespace": NAMESPACE,
@@ -274,7 +303,7 @@ DIMENSIONS = (FUNCTION, ENDPOINT, VERSION)
 
 @record(frozen=True, slots=True)
 class Metric:
-    """One metric. ``by_endpoint``: CloudWatch has it for each endpoint, too."""
+    """One metric. ``by_endpoint``: CloudWatch has it for each endpoint, too. ``DOWN`` is of endpoints alone."""
 
     name: str
     unit: str
@@ -285,12 +314,19 @@ CALLS = "calls_run"
 ERRORS = "errors"
 BUNDLE_AGE = "bundle_age_s"
 MEMORY = "memory_percent"
+DOWN = "endpoint_down"
+
+FAILED = frozenset({"upstream_failures", "api_errors", ERRORS})
+"""Metrics of a call that failed."""
 
 METRICS = (
     Metric(CALLS, "Count", by_endpoint=True),
     Metric("duration_ms", "Milliseconds", by_endpoint=True),
     Metric("upstream_ms", "Milliseconds", by_endpoint=True),
     Metric("upstream_failures", "Count", by_endpoint=True),
+    Metric("api_errors", "Count", by_endpoint=True),
+    Metric("schema_drift", "Count", by_endpoint=True),
+    Metric("upstream_limits", "Count", by_endpoint=True),
     Metric(ERRORS, "Count", by_endpoint=True),
     Metric("refusals_credential", "Count"),
     Metric("refusals_unknown", "Count"),
@@ -302,4 +338,6 @@ METRICS = (
     Metric("cold_starts", "Count"),
     Metric(BUNDLE_AGE, "Seconds"),
     Metric(MEMORY, "Percent"),
+    Metric("callers_refused", "Count"),
+    Metric(DOWN, "Count"),
 )
