@@ -79,7 +79,7 @@ views: $(VENV)/.stamp  ## Fetch the corpora, hide parts of their schemas at rand
 	$(VENV)/bin/python -m tests.corpora.views $(ARGS)
 
 .PHONY: mistakes
-mistakes: $(VENV)/.stamp  ## Make 55 mistakes of first use, and print what each message names; ARGS="--list second" for 60 others
+mistakes: $(VENV)/.stamp  ## Make 55 mistakes of first use, and print what each message names; ARGS="--list second" for 60 others, and third
 	$(VENV)/bin/python -m tests.first_use $(ARGS)
 
 .PHONY: editor-bundle

@@ -69,7 +69,7 @@ def parse_reference(text: str) -> SecretReference | None:
 MAX_NAME_CHARS = 128
 
 
-_SENT = "upstream.auth sent {secret}, which the API refuses"
+_SENT = "upstream.auth sent {secret}, which the API refuses: renew or correct it"
 _MADE = "upstream.auth is {kind}, whose credential the API refuses"
 
 

@@ -95,5 +95,6 @@ def make_folder(destination: str) -> Path:
     try:
         Path(destination).mkdir(parents=True, exist_ok=True)
     except OSError as exc:
-        raise StorageError(destination, f"cannot be made a folder: {exc.strerror or exc}") from exc
+        cause = f"cannot be made ({exc.strerror or exc}): name a folder that you can write to"
+        raise StorageError(destination, cause) from exc
     return Path(destination)

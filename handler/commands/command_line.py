@@ -135,8 +135,8 @@ def parse_in_any_order(
         hint = "; put words that begin with - but are not options after --" if is_pair else ""
         if near:
             hint = f"; did you mean {long[near]}?"
-        elif name.startswith("--") and PAIR in positionals.metavars:
-            hint = f"; {PAIR} is written without dashes: {name[2:]}=VALUE"
+        elif len(name) > len("-x") and PAIR in positionals.metavars:
+            hint = f"; {PAIR} is written without dashes: {name.lstrip('-')}=VALUE"
         elif name.startswith("--") and (others := commands_with(name)):
             hint = f"; {name} is an option of {', '.join(f'`stile {each}`' for each in others)}"
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")

@@ -125,7 +125,7 @@ def _introduce(workbench: Workbench, options: argparse.Namespace, address: str) 
         for client, file, text in client_lines(name.replace("/", "-"), url, "token" if options.as_deployed else ""):
             show_verbatim(f"  {client:<15} {f'{file} {text}'.strip()}")  # whole, so that it can be copied
         say("\nHere APIs may be on this machine and without TLS. `stile check` says which of them cannot be published.")
-    say("\nServing; a saved file is used at once, Ctrl-C ends it.", "dim")
+    say(f"\n{'Serving' if served else 'Nothing is served yet'}; a saved file is used at once, Ctrl-C ends it.", "dim")
 
 
 def _serve(

@@ -24,7 +24,7 @@ from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 
 from handler.cold.records import record
 from handler.errors.infrastructure import FunctionLacks, SettingsError
-from handler.server.asgi.request_log import FOR_MAINTAINERS, OVERDUE, WARNING, is_refused_caller, level_of, word_of
+from handler.server.asgi.request_log import FOR_MAINTAINERS, WARNING, is_refused_caller, level_of, word_of
 from handler.settings import SecretArn, Settings
 from handler.strict_json import to_json_bytes, well_formed
 
@@ -134,20 +134,21 @@ MAX_VALUES = 100
 
 MAX_DIMENSION_CHARS = 255
 
-FAULTS = OVERDUE | {"AuthorFailed", "CodeChanged", "UpstreamError"}
+FAULTS = frozenset({"AuthorFailed", "CodeChanged", "DeadlinePassed", "Expired", "UpstreamError"})
 """First words of reasons that count as errors: the function or an author's code fails, and not the API."""
 
 DRIFT = frozenset({"Drift", "UpstreamDocuments", "answer_schema"})
 """First words of reasons that count as drift: the API works, and has another schema or other documents."""
 
-FAILURES = FOR_MAINTAINERS - FAULTS - DRIFT - {"NotReady", "UpstreamLimit", "no_verifier"} | {"CircuitOpen"}
+LIMITS = frozenset({"UpstreamLimit"})
+
+OTHERS = DRIFT | LIMITS | {"NotReady", "key_set", "no_verifier", "secret"}
+"""First words of reasons for maintainers that count otherwise: as drift, as a limit, or as an error by their status."""
+
+FAILURES = FOR_MAINTAINERS - FAULTS - OTHERS | {"CircuitOpen"}
 """First words of reasons that count as failures of the API."""
 
-WORDS: Mapping[str, Set[str]] = {
-    "upstream_failures": FAILURES,
-    "schema_drift": DRIFT,
-    "upstream_limits": frozenset({"UpstreamLimit"}),
-}
+WORDS: Mapping[str, Set[str]] = {"upstream_failures": FAILURES, "schema_drift": DRIFT, "upstream_limits": LIMITS}
 """Metrics of calls -> the first words of reasons that they count."""
 
 STREAK = 3

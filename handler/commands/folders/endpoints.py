@@ -249,6 +249,8 @@ def folder_of_endpoints(text: str) -> Path:
     if not folder.exists():
         code = text.strip("[]")
         hint = f"; it is the code of a message: `stile check --explain {code}`" if code in CODES else ""
+        if Path(slashed := text.replace("\\", "/")).exists():
+            hint = f"; did you mean {slashed}?"
         raise argparse.ArgumentTypeError(f"{text}: there is no such folder{hint}")
     if not folder.is_dir():
         raise argparse.ArgumentTypeError(f"{text} is a file; expected the folder of an endpoint, or one above it")

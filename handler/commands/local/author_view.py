@@ -46,7 +46,11 @@ MOST_OF_TIME = 0.9
 PLAIN_HEADERS = frozenset({"accept", "accept-encoding", "content-type", "traceparent", "tracestate", "user-agent"})
 """Headers of requests whose values may be shown."""
 
-UNAUTHENTICATED = re.compile(rb'"(code|message)"\s*:\s*"(un|not )?(authenticated|authorized)\.?"', re.IGNORECASE)
+UNAUTHENTICATED = re.compile(
+    rb'"(code|message)"\s*:\s*"((un|not )?(authenticated|authorized)\.?"'
+    rb'|[^"]{0,80}((jwt|token|signature) (has |is )?(expired|invalid|malformed)|(expired|invalid) (jwt|token)))',
+    re.IGNORECASE,
+)
 """A GraphQL error of servers that refuse a credential with the status 200."""
 
 TWO_SCHEMES = re.compile(r"\S+ (Bearer|Basic|Token|Apikey) \S", re.IGNORECASE)
@@ -54,7 +58,7 @@ TWO_SCHEMES = re.compile(r"\S+ (Bearer|Basic|Token|Apikey) \S", re.IGNORECASE)
 
 HIDDEN = "…"
 Hiding = Callable[[str], str]
-OF_UPSTREAM = re.compile(r"Upstream|Drift|CallerTokenRefused|CredentialUnavailable|key_set")
+OF_UPSTREAM = re.compile(r"Upstream|Drift|CallerTokenRefused|CredentialUnavailable|answer_schema|key_set")
 """The beginning of a reason that a request to another server explains."""
 
 

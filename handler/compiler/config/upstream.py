@@ -65,6 +65,9 @@ def read_upstream(section: Section, problems: Problems) -> Upstream:
 PLACE = re.compile(r"\{claim:([^{}\s]{1,200})\}")
 """The place for a tenant in the URL."""
 
+VARIABLE = re.compile(r"[$%]|\{\{|^(env|secret|ssm):|\benv\.")
+"""A variable, as shells, templates and languages write it."""
+
 
 def _url(section: Section) -> str:
     url = section.text("url")
@@ -72,7 +75,8 @@ def _url(section: Section) -> str:
     if "@" in url:  # not shown: it may hold a password
         section.fault("url", "expected a URL without credentials in it", code="credentials-in-url")
     elif url and not is_http_url(sample):
-        section.refuse("url", "the http(s) URL of a GraphQL API, such as https://api.example.com/graphql")
+        hint = " (no variable is replaced; config.STAGE.yaml has the URL of a stage)" if VARIABLE.search(url) else ""
+        section.refuse("url", f"the http(s) URL of a GraphQL API, such as https://api.example.com/graphql{hint}")
     for name in keys_in(url) if is_http_url(sample) else ():
         sentence = (
             f'the bundle stores the value of "{name}": expected a key in upstream.auth, if the API takes it in a header'

@@ -39,9 +39,10 @@ def is_http_url(url: str) -> bool:
         return False
     try:
         parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username and parts.port != 0
+        is_origin = bool(parts.hostname and parts.port != 0) and not {"@", "$"} & {*parts.netloc}
     except ValueError:
         return False
+    return is_origin and parts.scheme in ("http", "https")
 
 
 def is_on_loopback(url: str) -> bool:

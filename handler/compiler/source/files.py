@@ -240,6 +240,8 @@ class EndpointFiles:
             near = nearest(posixpath.splitext(missing)[0], list(stems))
             expected = ": expected a path that begins beside the file that names it"
             hint = f"; did you mean {posixpath.join(above, stems[near])}?" if near else expected
+        if "\\" in name:
+            hint = "; a path has / between its parts: " + name.replace("\\", "/")
         self._problems.add(at, f'"{name}" {reason}{hint}', code="unreadable-file")
 
 

@@ -25,15 +25,19 @@ LEFT_OUT = "coordinates_left_out"
 INFO, WARNING = "INFO", "WARNING"
 
 FOR_MAINTAINERS = (FAILURE_CODES.keys() - {"CallerTokenRefused"}) | {
+    "AuthorFailed",
     "CodeChanged",
     "CredentialUnavailable",
     "Drift",
+    "Expired",
     "NotReady",
     "UpstreamDocuments",
     "UpstreamError",
     "UpstreamForbidden",
     "answer_schema",
+    "key_set",
     "no_verifier",
+    "secret",
 }
 """First words of reasons that the maintainer of an endpoint must act on."""
 
@@ -44,9 +48,6 @@ ORDINARY_REFUSALS = frozenset(
     }
 )
 """First words of reasons for a refused credential that clients cause in the ordinary course of things."""
-
-OVERDUE = frozenset({"Expired", "DeadlinePassed"})
-"""First words of reasons for a call that its deadline ended."""
 
 FULL_PERCENT = 90
 """The share of the function's memory from which a line is a warning: Lambda kills an instance without a word."""
@@ -97,7 +98,7 @@ def level_of(facts: Mapping[str, Any]) -> str:
 
 
 def _is_warning(item: Mapping[str, Any]) -> bool:
-    return "no_data" in item or word_of(item) in FOR_MAINTAINERS | OVERDUE or is_refused_caller(item)
+    return "no_data" in item or word_of(item) in FOR_MAINTAINERS or is_refused_caller(item)
 
 
 def word_of(item: Mapping[str, Any]) -> str:
