@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Take endpoints from a repository to the function, in any CI: publish.sh STEP...
 #
-#   check    find problems
+#   check    find problems, and run the tests of operations against their recordings
 #   diff     write the differences from what is published, by caller, to STILE_DIFF
 #   comment  put STILE_DIFF into the pull request STILE_PULL_REQUEST of GitHub, with the program gh
 #   publish  publish the endpoints
@@ -58,6 +58,9 @@ require_bundles() {
 
 check() {
     words=(check --strict)
+    add_stage
+    stile "${words[@]}" -- "$endpoints"
+    words=(test)
     add_stage
     stile "${words[@]}" -- "$endpoints"
 }

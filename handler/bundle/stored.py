@@ -54,6 +54,11 @@ def older_bundle_keys(endpoint: str) -> list[str]:
     return [f"{endpoint}/bundle.v{number}.json" for number in READABLE_VERSIONS if number != FORMAT_VERSION]
 
 
+def withdrawal_key(endpoint: str) -> str:
+    """Return the key of the mark of ``folder/name`` after `stile remove`: an empty object, which nobody reads."""
+    return f"{endpoint}/withdrawn"
+
+
 def index_key(endpoint: str, sha256: str) -> str:
     """Return the key of the schema index of ``folder/name``: a right to write it is a right to write the bundle.
 

@@ -212,9 +212,9 @@ def check_options(given: Mapping[str, Any], names: Collection[str], place: Sourc
         ToolDefinitionError: an unknown option, or a value that does not fit.
     """
     options = {name: value for name, value in given.items() if value is not None}
+    if unknown := [f"unknown option {name}{did_you_mean(name, names)}" for name in options if name not in names]:
+        place.refuse(", ".join(unknown))
     for name, value in options.items():
-        if name not in names:
-            place.refuse(f"unknown option {name}{did_you_mean(name, names)}")
         kinds = KINDS.get(name, ())
         if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
             expected = " or ".join(KIND_NAMES[kind] for kind in kinds if kind in KIND_NAMES)

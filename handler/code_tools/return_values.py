@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 
+SUBTYPES = {"jpg": "jpeg", "svg": "svg+xml", "tif": "tiff", "mp3": "mpeg", "m4a": "mp4"}
+"""Format -> the subtype of its MIME type, where they differ."""
+
 ANNOTATIONS = {"audience": "audience", "priority": "priority", "last_modified": "lastModified"}
 
 
@@ -52,24 +55,26 @@ class Text(Content):
 
 @record(frozen=True, slots=True)
 class Image(Content):
-    """An image, as bytes or as base64 text."""
+    """An image, as bytes or as base64 text. ``format``, such as ``jpeg``, may stand for the MIME type."""
 
     data: bytes | str
     mime_type: str = "image/png"
+    format: str = field(default="", kw_only=True)
 
     def _members(self) -> JSONObject:
-        return {"type": "image", "data": _base64(self.data), "mimeType": self.mime_type}
+        return {"type": "image", "data": _base64(self.data), "mimeType": _mime_type("image", self)}
 
 
 @record(frozen=True, slots=True)
 class Audio(Content):
-    """A sound, as bytes or as base64 text."""
+    """A sound, as bytes or as base64 text. ``format``, such as ``mp3``, may stand for the MIME type."""
 
     data: bytes | str
     mime_type: str = "audio/wav"
+    format: str = field(default="", kw_only=True)
 
     def _members(self) -> JSONObject:
-        return {"type": "audio", "data": _base64(self.data), "mimeType": self.mime_type}
+        return {"type": "audio", "data": _base64(self.data), "mimeType": _mime_type("audio", self)}
 
 
 @record(frozen=True, slots=True)
@@ -116,6 +121,11 @@ class EmbeddedResource(Content):
 
 def _without_none(members: JSONObject) -> JSONObject:
     return {name: value for name, value in members.items() if value is not None}
+
+
+def _mime_type(kind: str, block: Image | Audio) -> str:
+    format_ = block.format.lower()
+    return f"{kind}/{SUBTYPES.get(format_, format_)}" if format_ else block.mime_type
 
 
 def _base64(content: bytes | str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from handler.storage.storage import READ_TIMEOUT_S, Storage, StoredObject
@@ -29,6 +29,10 @@ class ReadAhead:
         if ahead is not None:
             return ahead.result()
         return self._storage.read(key, etag=etag, timeout_s=timeout_s)
+
+    def list_keys(self, endpoint: str = "", *, timeout_s: float = READ_TIMEOUT_S) -> Sequence[str]:
+        """See ``Storage``."""
+        return self._storage.list_keys(endpoint, timeout_s=timeout_s)
 
     def settle(self) -> None:
         """Wait for the reads that were begun in advance."""

@@ -55,6 +55,7 @@ COMMANDS: Mapping[str, str] = {
     "dev": "Serve endpoint folders on this machine, compiling them again whenever a file is saved.",
     "connect": "Print the lines by which an MCP client connects to an endpoint, or write them to its file.",
     "call": "Call a tool of an endpoint folder, as it would answer once published.",
+    "test": "Make the calls of tools.test.yaml, and compare their answers with the expected ones.",
     "explain": "Show the parts of endpoint folders that callers reach, and the rules that hide the rest.",
     "find": "Show what a model finds in an endpoint with a question.",
     "diff": "Compare two versions of endpoints: what each caller, model and reader finds different.",

@@ -150,7 +150,7 @@ def _config(foreign: ForeignFolder, *, scalars: Collection[str]) -> dict[str, An
     if instructions := foreign.at("instructions"):
         config["instructions"] = instructions
         foreign.take("instructions", "instructions")
-    if foreign.at("custom_scalars") and (name := foreign.find(foreign.at("custom_scalars"))):
+    if name := foreign.find(foreign.at("custom_scalars")):
         with suppress(ValueError, AttributeError):  # not an object of objects
             schemas = parse_json(foreign.read(name).encode())
             texts = {key: each.items() for key, each in schemas.items() if key in scalars}
@@ -200,7 +200,8 @@ def _show_adopted(report: dict[str, Any]) -> None:
     for file in report["files"]:
         say(f"  {report['folder']}/{file}")
     for part, heading in PARTS.items():
-        say(f"\n{heading}:")
+        if report[part]:
+            say(f"\n{heading}:")
         for name, words in report[part].items():
             say(f"  {name}: {words}")
     if report["problems"]:

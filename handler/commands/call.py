@@ -132,13 +132,9 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
                 credential=options.token or "",
                 facts=facts,
             )
-            result = asyncio.run(_result(caller, options.tool, arguments, agreed=options.yes))
+            result = asyncio.run(call_result(caller, options.tool, arguments, agreed=options.yes))
     except (AccessError, ToolNotFound) as exc:
-        status = INVALID_PARAMS if isinstance(exc, ToolNotFound) else status_of(exc)
-        scopes = exc.scopes if isinstance(exc, CredentialRequired) else ()
-        with_scopes = f", with the scopes {' '.join(scopes)}" if scopes else ""
-        answer = f"the function answers {status}, {exc}{with_scopes}"
-        complain(f'"{options.tool}" is not for this caller: {answer}. `stile explain` says why')
+        complain(f'"{options.tool}" is not for this caller: {refusal_sentence(exc)}. `stile explain` says why')
         return REFUSED
     except (McpError, Rejected) as exc:
         complain(f"The function answers {exc.code}, {exc}")
@@ -179,7 +175,15 @@ def _principal(compiled: Compiled, services: Services, options: argparse.Namespa
     return Principal(kind="token", claims=claims)
 
 
-async def _result(caller: Caller, name: str, arguments: JSONObject, *, agreed: bool) -> dict[str, Any]:
+def refusal_sentence(exc: AccessError | ToolNotFound) -> str:
+    """Return the sentence on the function's answer to a caller who may not call a tool."""
+    status = INVALID_PARAMS if isinstance(exc, ToolNotFound) else status_of(exc)
+    scopes = exc.scopes if isinstance(exc, CredentialRequired) else ()
+    with_scopes = f", with the scopes {' '.join(scopes)}" if scopes else ""
+    return f"the function answers {status}, {exc}{with_scopes}"
+
+
+async def call_result(caller: Caller, name: str, arguments: JSONObject, *, agreed: bool) -> dict[str, Any]:
     """Call the tool and return its result. If the tool asks for consent and ``agreed``, call again with consent."""
     tool = caller.endpoint.tools.get(name)
     capabilities: JSONObject = {}

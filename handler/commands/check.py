@@ -225,8 +225,8 @@ def _on_consequences(groups: Sequence[TakenAlong]) -> Iterator[str]:
         yield f"{rest} more fields are hidden with others: stile check --json lists them as takenAlong."
 
 
-def _on_contents(bundle: Bundle) -> Iterator[Sentence]:
-    """Yield sentences on the callers of an endpoint, its GraphQL, and its contents beside tools."""
+def sentence_on_callers(bundle: Bundle) -> Sentence:
+    """Return the sentence on the callers that an endpoint admits."""
     identity = bundle.identity
     counts = (
         (identity.api_keys, "API key"),
@@ -236,10 +236,14 @@ def _on_contents(bundle: Bundle) -> Iterator[Sentence]:
     callers = [counted(len(members), noun) for members, noun in counts if members]
     callers += ["anonymous callers"] if bundle.access.anonymous == "allow" else []
     if callers:
-        yield f"Who gets in: {_listed(callers)}.", ""
-    else:
-        remedy = "add a key or an issuer to identity in config.yaml, or anonymous: allow to access"
-        yield f"Nobody gets in once this is published: {remedy}.", "yellow"
+        return f"Who gets in: {_listed(callers)}.", ""
+    remedy = "add a key or an issuer to identity in config.yaml, or anonymous: allow to access"
+    return f"Nobody gets in once this is published: {remedy}.", "yellow"
+
+
+def _on_contents(bundle: Bundle) -> Iterator[Sentence]:
+    """Yield sentences on the callers of an endpoint, its GraphQL, and its contents beside tools."""
+    yield sentence_on_callers(bundle)
     modes = {
         "on": "any request within the policies",
         "persisted": counted(len(bundle.graphql.documents), "persisted document"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import suppress
 
+from handler.bundle.stored import withdrawal_key
 from handler.commands.command_line import DONE, REFUSED, CommandRefused
 from handler.commands.console import say, show_json, warn
 from handler.commands.publishing.destination import (
@@ -14,10 +16,11 @@ from handler.commands.publishing.destination import (
     change_published,
     describe_version,
     may_change,
+    unmark,
     withdraw,
 )
 from handler.commands.publishing.facts import gather_facts
-from handler.errors.infrastructure import ObjectNotFound
+from handler.errors.infrastructure import ObjectChanged, ObjectNotFound, StorageDenied
 from handler.storage.publishing import PublishStorage
 from handler.text.sentences import counted
 
@@ -50,7 +53,13 @@ def _remove(storage: PublishStorage, place: EndpointPlace, options: argparse.Nam
         warn(f"{storage.location} {lacks}: only a publish brings the endpoint back.")
     if not may_change(f"Withdraw {place.endpoint}?", options):
         return REFUSED
-    withdraw(storage, etags, gather_facts(None, place.destination, os.environ))
+    with suppress(StorageDenied):  # without the mark, functions that serve or preload the endpoint report it missing
+        storage.add(withdrawal_key(place.endpoint), b"")
+    try:
+        withdraw(storage, etags, gather_facts(None, place.destination, os.environ))
+    except ObjectChanged:
+        unmark(storage, place.endpoint)
+        raise
     if options.json:
         where = {"endpoint": place.endpoint, "location": storage.location}
         show_json({**where, "what": "removed", "restorable": is_restorable})

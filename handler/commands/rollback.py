@@ -19,6 +19,7 @@ from handler.commands.publishing.destination import (
     change_published,
     describe_version,
     may_change,
+    unmark,
 )
 from handler.commands.publishing.facts import gather_facts
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
@@ -74,6 +75,7 @@ def _roll_back(storage: PublishStorage, place: EndpointPlace, options: argparse.
     facts = replace(facts, restores=described.head.version, commit=described.facts.commit)
     expected = present.etag if present else None
     stored = storage.put(place.key, raw, expected=expected, facts=facts.stored())
+    unmark(storage, place.endpoint)
     return _done(options, described, stored=stored, changes=changes, what="rolled back")
 
 

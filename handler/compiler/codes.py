@@ -143,7 +143,7 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "Send it as a query.",
     ),
     "unknown-context-member": (
-        "A tool in Python uses a member that Context does not have.",
+        "A tool in Python uses a member that Context does not have, or a package that is not there in its place.",
         "Write what the message names: docs/from-fastmcp.md shows it.",
     ),
     "unknown-slicing-argument": (

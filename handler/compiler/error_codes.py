@@ -229,6 +229,10 @@ ERRORS: Mapping[str, tuple[str, str]] = {
         "A text is not the name of a prompt.",
         "Use 1 to 128 letters, digits, _, - and dots.",
     ),
+    "invalid-recording": (
+        "tools.recording.json has a text that looks like a secret, or is not a recording of answers.",
+        "Leave the text out of the operation, or write the file anew: stile test FOLDER --record.",
+    ),
     "invalid-redirect-uri": (
         "A redirect URI cannot be allowed.",
         "Write a whole https URI, or one of loopback.",
@@ -450,8 +454,8 @@ ERRORS: Mapping[str, tuple[str, str]] = {
         "Add an entry of identity for the issuer, with jwksendpoint or public keys.",
     ),
     "unknown-caller": (
-        "An entry of policies.test.yaml names a caller that does not exist.",
-        "Write anonymous, a JSON file with claims, key:NAME, or {claims: {…}}.",
+        "An entry of policies.test.yaml or tools.test.yaml names a caller that does not exist.",
+        "Write anonymous, a JSON file with claims, key:NAME, or in policies.test.yaml {claims: {…}}.",
     ),
     "unknown-code": (
         "checks.ignore names a diagnostic code that does not exist.",
@@ -466,7 +470,7 @@ ERRORS: Mapping[str, tuple[str, str]] = {
         "Correct the name, or define the directive.",
     ),
     "unknown-expectation": (
-        "An entry of policies.test.yaml names what does not exist or cannot be tried, or there is no entry.",
+        "An entry of policies.test.yaml or tools.test.yaml names what does not exist, or there is no entry.",
         "Correct the name, write an entry, or remove the file.",
     ),
     "unknown-field": (
@@ -514,8 +518,8 @@ ERRORS: Mapping[str, tuple[str, str]] = {
         "Leave it out. log.coordinates tells the fields that a request reads.",
     ),
     "unmet-expectation": (
-        "A caller has a tool, a field or a call that policies.test.yaml does not expect, or lacks one that it expects.",
-        "Correct the rule that the message names, or the expectation.",
+        "A caller has or lacks what policies.test.yaml does not expect, or tools.test.yaml expects another answer.",
+        "Correct the rule that the message names, the tool, or the expectation.",
     ),
     "unpersisted-operation": (
         "@tool(prescribed:) runs an operation that is not persisted.",

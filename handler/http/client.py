@@ -146,21 +146,21 @@ class HttpClient:
                 raise
         return answers[0]
 
-    def open(self, url: str, *, timeout_s: float) -> None:
+    def open(self, url: str, *, timeout_s: float, guarded: bool = False) -> None:
         """Open a connection for the next request to a URL.
 
         Raises:
             HttpError: as ``send``.
         """
         target, exchange = _target_of(url), Exchange(timeout_s=timeout_s)
-        connection = self._new_connection(target, exchange, guarded=False)
+        connection = self._new_connection(target, exchange, guarded=guarded)
         try:
             connection.open(exchange)
         except OSError as exc:
             connection.close()
             raise _error_of(exc, target.host, exchange) from exc
         exchange.let_go()
-        self._kept.give_back((target.origin, False), connection)
+        self._kept.give_back((target.origin, guarded), connection)
 
     def close(self) -> None:
         """Drop the kept connections, as after a restored snapshot. The client stays usable."""

@@ -23,9 +23,10 @@ from starlette.responses import Response
 
 from handler.cold.records import record
 from handler.page.clients import CREDENTIAL_HEADERS, client_lines
-from handler.server.asgi.content_negotiation import HTML
-from handler.server.asgi.public_url import has_slash
+from handler.server.asgi.content_negotiation import HTML, PLAIN_TEXT, accepted_kinds
+from handler.server.asgi.public_url import has_slash, public_url
 from handler.server.asgi.request_log import note
+from handler.server.asgi.responses import Refused, takes_gzip, to_gzip
 from handler.server.context import Services
 
 STATIC = Path(__file__).parent / "static"
@@ -65,8 +66,11 @@ HEADERS: Mapping[str, str] = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
-    "vary": "Accept",
+    "vary": "Accept, Accept-Encoding",
 }
+
+LEVEL = 9
+"""The level of compression: a document is compressed once a process."""
 
 Answer = Callable[[HttpCall], Awaitable[Response]]
 
@@ -77,9 +81,24 @@ def shell_route(services: Services) -> Answer:
     def page(http_call: HttpCall) -> Response:
         if "name" in http_call.path_params and has_slash(http_call.scope):
             return _to_page(http_call)  # scripts of the page read the endpoint from its URL
-        return shell(services.page).response()
+        return shell(services.page).response(http_call)
 
     return _noted(page)
+
+
+def root_route(services: Services) -> Answer:
+    """Build the route of the page's URL for clients that do not ask for HTML, such as curl."""
+
+    async def root(http_call: HttpCall) -> Response:
+        if not accepted_kinds(http_call.headers.get("accept", "")) & {PLAIN_TEXT, "text/*", "*/*"}:
+            raise Refused("not-found", "Not Found")
+        note(http_call.scope, route="root", outcome="ok", reason="no Accept: text/html, so no page")
+        url = public_url(http_call.scope)
+        clients = services.signpost("/") or f"MCP clients find {url}/folder/name/mcp"
+        sentence = f"The page at {url}/ is for browsers; {clients}.\n"
+        return Response(sentence, headers={"cache-control": "no-store", "vary": "Accept"}, media_type=PLAIN_TEXT)
+
+    return root
 
 
 def mcp_url_route(_: Services) -> Answer:
@@ -89,7 +108,7 @@ def mcp_url_route(_: Services) -> Answer:
 
 def editor_route(_: Services) -> Answer:
     """Build the route of the GraphQL editor's document, which the page shows in a frame."""
-    return _noted(lambda _: editor_document().response())
+    return _noted(lambda http_call: editor_document().response(http_call))
 
 
 def _to_page(http_call: HttpCall) -> Response:
@@ -115,11 +134,20 @@ class PageDocument:
     """A document of the page, and the headers that go with it."""
 
     html: str
+    compressed: bytes
     headers: Mapping[str, str]
 
-    def response(self) -> Response:
-        """Return the document as it is sent."""
+    def response(self, http_call: HttpCall) -> Response:
+        """Return the document as it is sent, in gzip if the client accepts it and the front door passes it on."""
+        if takes_gzip(http_call):
+            return Response(self.compressed, headers={**self.headers, "content-encoding": "gzip"}, media_type=HTML)
         return Response(self.html, headers=dict(self.headers), media_type=HTML)
+
+
+def _document(html: str, policy: Mapping[str, str], headers: Mapping[str, str]) -> PageDocument:
+    written = "; ".join(f"{name} {value}" for name, value in policy.items())
+    compressed = to_gzip(html.encode(), level=LEVEL)
+    return PageDocument(html=html, compressed=compressed, headers={**headers, "content-security-policy": written})
 
 
 @lru_cache
@@ -143,7 +171,7 @@ def shell(mode: str, static: Path = STATIC) -> PageDocument:
     document = COMMENT.sub("", _read(static / DOCUMENT)).replace(MODE, attributes)
     html = SCRIPT.sub(script, STYLE.sub(style, document))
     policy = {**SHELL_POLICY, "script-src": " ".join(scripts) or "'none'", "style-src": " ".join(styles) or "'none'"}
-    return PageDocument(html=html, headers={**HEADERS, "content-security-policy": _written(policy)})
+    return _document(html, policy, HEADERS)
 
 
 @cache
@@ -158,12 +186,8 @@ def editor_document() -> PageDocument:
     html = html.replace("<!-- scripts -->", "\n".join(f"<script>{script}</script>" for script in scripts))
     sources = {"script-src": " ".join(map(hash_source, scripts)), "style-src": hash_source(style)}
     policy = {"default-src": "'none'", **sources, **EDITOR_POLICY}
-    headers = {name: HEADERS[name] for name in ("x-content-type-options", "referrer-policy", "cache-control")}
-    return PageDocument(html=html, headers={"content-security-policy": _written(policy), **headers})
-
-
-def _written(policy: Mapping[str, str]) -> str:
-    return "; ".join(f"{name} {value}" for name, value in policy.items())
+    names = ("x-content-type-options", "referrer-policy", "cache-control")
+    return _document(html, policy, {**{name: HEADERS[name] for name in names}, "vary": "Accept-Encoding"})
 
 
 def hash_source(text: str) -> str:

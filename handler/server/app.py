@@ -56,6 +56,7 @@ def routes(services: Services) -> list[Route]:
         shell = lazy("handler.page.page_documents:shell_route")
         page = [
             _ShellRoute("/", shell, methods=["GET"]),
+            _EndpointRoute("/", lazy("handler.page.page_documents:root_route"), methods=["GET"]),
             _ShellRoute(ENDPOINT, shell, methods=["GET"]),
             _ShellRoute(f"{ENDPOINT}/mcp", lazy("handler.page.page_documents:mcp_url_route"), methods=["GET"]),
             Route("/editor.html", lazy("handler.page.page_documents:editor_route"), methods=["GET"]),

@@ -185,11 +185,13 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
         Refused: 404 if it does not exist, 503 if it cannot be loaded or the function lacks a part for it.
     """
     name = endpoint_name(http_call)
-    if not ENDPOINT_NAME.fullmatch(name):
-        raise Refused(EndpointNotFound.stile_code, "there is no such endpoint")
     try:
+        if not ENDPOINT_NAME.fullmatch(name):
+            raise EndpointNotFound(name)
         endpoint = await services.endpoints.find(name)
     except EndpointNotFound as exc:
+        # The caller's text: another fact than ``endpoint``, which storage has returned, and ASCII.
+        note(http_call.scope, requested_endpoint=name.encode("ascii", "backslashreplace").decode())
         raise Refused(exc.stile_code, "there is no such endpoint") from exc
     except (StorageError, BundleError) as exc:
         raise Refused("endpoint-unavailable", "the endpoint cannot be loaded at the moment") from exc

@@ -49,13 +49,13 @@ def build_handler(
     ``settle`` waits for reads of ``storage`` that other threads have begun.
     """
     logger = make_logger(environ)
-    endpoints = start_endpoints(settings, storage, logger)
+    metrics = make_metrics(settings, environ, logger)
+    endpoints = start_endpoints(settings, storage, logger, metrics=metrics)
     aws = AwsJson(http, environ, credentials=credentials)
     services = start_services(settings, endpoints, http=http, aws=aws, logger=logger)
     renew_after_restore(services, environ, preload=settings.preload, settle=settle)
     # Mangum runs each invocation on the current loop, which Python 3.12 and later do not create by themselves.
     asyncio.set_event_loop(asyncio.new_event_loop())
-    metrics = make_metrics(settings, environ, logger)
     memory_mb = int(environ.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "0"))
     services = replaced(services, log_begun=partial(log_begun, logger, memory_mb=memory_mb))
     app = create_app(services, write_line=partial(write_line, logger, metrics=metrics, memory_mb=memory_mb))

@@ -70,12 +70,16 @@ class Health:
             if self._endpoints.is_old(self._asked):
                 await self._ask_storage()
         endpoints, checked_s = self._endpoints.known, self._endpoints.oldest_check_s
-        counts = {
+        counts: JSONObject = {
             "endpoints": sum(each.serves for each in endpoints),
             "failing": sum(each.failing for each in endpoints),
             "lacking": sum(each.lacking for each in endpoints),
             "oldestCheckS": None if checked_s is None else int(checked_s),
         }
+        absences = self._endpoints.absences
+        formats = sorted({number for each in absences.values() for number in each.formats})
+        if formats:
+            counts["otherFormats"] = formats
         status, why = DEGRADED if counts["failing"] else OK, ""
         if counts["lacking"]:
             status, why = NOT_READY, "the function lacks what an endpoint needs"
@@ -83,6 +87,8 @@ class Health:
             status, why = NOT_READY, "no endpoint can be loaded"
         elif not endpoints and self._storage_trouble:
             status, why = NOT_READY, self._storage_trouble
+        elif not endpoints and absences:
+            status, why = NOT_READY if formats else DEGRADED, " ".join(map(str, absences.values()))
         return HealthReport(status=status, why=why, counts=counts)
 
     async def _ask_storage(self) -> None:

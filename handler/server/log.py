@@ -23,6 +23,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 
 from handler.cold.records import record
+from handler.errors.calls import EndpointNotFound
 from handler.errors.infrastructure import FunctionLacks, SettingsError
 from handler.server.asgi.request_log import FOR_MAINTAINERS, WARNING, is_refused_caller, level_of, word_of
 from handler.settings import SecretArn, Settings
@@ -46,6 +47,13 @@ def log_trouble(logger: Logger, name: str, trouble: Exception) -> None:
     lacking = isinstance(trouble, FunctionLacks)
     message = "function lacks what the endpoint needs" if lacking else "endpoint not loaded"
     logger.error(message, endpoint=name, reason=str(trouble)[:MAX_REASON_CHARS])
+
+
+def log_missing(logger: Logger, metrics: Metrics | None, name: str, absence: object) -> None:
+    """Log that an endpoint is gone that was served or preloaded, or without a name, that storage has none to serve."""
+    facts = {"endpoint": name} if name else {}
+    members = metrics.of_event(MISSING) if metrics else {}
+    logger.warning("endpoint missing" if name else "no endpoint", extra={**facts, "reason": str(absence), **members})
 
 
 def log_unread(logger: Logger, secret: SecretArn, reason: str) -> None:
@@ -189,17 +197,22 @@ class Metrics:
         values = values_of(line)
         if cold:
             values["cold_starts"] = 1
+        if self._version and line.get("route") in CALLED:
+            values[UNSERVED] = int(line.get("code") == EndpointNotFound.stile_code)
         if not values:
             return {}
-        version = self._version if ERRORS in values else {}
+        version = self._version if values.keys() & OF_VERSION else {}
         by_endpoint = self._by_endpoint and ENDPOINT in line
         if by_endpoint and CALLS in values:
             streak = self._streaks.get(line[ENDPOINT], 0) + 1 if values.keys() & FAILED else 0
             self._streaks[line[ENDPOINT]] = streak
             values[DOWN] = int(streak >= STREAK)
         directives = _directives(tuple(values), by_endpoint=by_endpoint, by_version=bool(version))
-        about = f'{{"Timestamp":{time.time_ns() // 1_000_000},"CloudWatchMetrics":{directives}}}'
-        return {FUNCTION: self._function, **version, **values, METADATA: EncodedJson(about)}
+        return {FUNCTION: self._function, **version, **values, METADATA: _metadata(directives)}
+
+    def of_event(self, name: str) -> dict[str, Any]:
+        """Return the members that count one event beside requests, for the whole function."""
+        return {FUNCTION: self._function, name: 1, METADATA: _metadata(_directives((name,)))}
 
 
 def values_of(line: Mapping[str, Any]) -> dict[str, Any]:
@@ -258,14 +271,18 @@ def _refusal(item: Mapping[str, Any]) -> str:
     return "refusals_input" if decision == "refused" else ""
 
 
+def _metadata(directives: str) -> EncodedJson:
+    return EncodedJson(f'{{"Timestamp":{time.time_ns() // 1_000_000},"CloudWatchMetrics":{directives}}}')
+
+
 @lru_cache(maxsize=256)
-def _directives(names: tuple[str, ...], *, by_endpoint: bool, by_version: bool) -> str:
+def _directives(names: tuple[str, ...], *, by_endpoint: bool = False, by_version: bool = False) -> str:
     """Return the member ``CloudWatchMetrics`` as JSON. All lines with the same metrics share it."""
     counted = [metric for metric in METRICS if metric.name in names]
     split = [metric for metric in counted if by_endpoint and metric.by_endpoint]
     whole = [metric for metric in counted if metric not in split and metric.name != DOWN]
     down = [metric for metric in counted if metric.name == DOWN]
-    released = [metric for metric in counted if by_version and metric.name == ERRORS]
+    released = [metric for metric in counted if by_version and metric.name in OF_VERSION]
     of_function, of_endpoint, of_version = [FUNCTION], [FUNCTION, ENDPOINT], [FUNCTION, VERSION]
     sets = (
         (split, [of_function, of_endpoint]),
@@ -297,7 +314,7 @@ ENDPOINT = "endpoint"
 """The second dimension of the metrics ``by_endpoint``: ``folder/name`` of a published endpoint."""
 
 VERSION = "version"
-"""The second dimension of ``ERRORS`` in a release: Lambda's version. The alarm of a canary judges the new one alone."""
+"""The second dimension of ``OF_VERSION`` in a release: Lambda's version. Alarms of a canary judge the new one alone."""
 
 DIMENSIONS = (FUNCTION, ENDPOINT, VERSION)
 
@@ -316,6 +333,12 @@ ERRORS = "errors"
 BUNDLE_AGE = "bundle_age_s"
 MEMORY = "memory_percent"
 DOWN = "endpoint_down"
+MISSING = "endpoints_missing"
+UNSERVED = "requests_unserved"
+OF_VERSION = frozenset({ERRORS, UNSERVED})
+
+CALLED = frozenset({"mcp", "graphql", "tool"})
+"""The routes that an endpoint's clients call. Scanners of the Internet ask for other paths."""
 
 FAILED = frozenset({"upstream_failures", "api_errors", ERRORS})
 """Metrics of a call that failed."""
@@ -338,6 +361,8 @@ METRICS = (
     Metric("answers_cut", "Count"),
     Metric("cold_starts", "Count"),
     Metric(BUNDLE_AGE, "Seconds"),
+    Metric(MISSING, "Count"),
+    Metric(UNSERVED, "Count"),  # 0 or 1 of each request
     Metric(MEMORY, "Percent"),
     Metric("callers_refused", "Count"),
     Metric(DOWN, "Count"),

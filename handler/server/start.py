@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -20,7 +21,7 @@ from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context import Services
 from handler.server.endpoints.registry import CachePolicy, Endpoints, Lack, find_lacks
-from handler.server.log import log_trouble, log_unread
+from handler.server.log import Metrics, log_missing, log_trouble, log_unread
 from handler.server.outgoing.outgoing_services import outgoing_services
 from handler.settings import Settings
 from handler.storage.storage import Storage
@@ -32,6 +33,7 @@ def start_endpoints(
     logger: Logger,
     *,
     lacks_of_door: Callable[[Bundle], tuple[Lack, ...]] = lambda _: (),
+    metrics: Metrics | None = None,
 ) -> Endpoints:
     """Make the endpoints in a storage, with those that the settings preload in memory.
 
@@ -44,6 +46,7 @@ def start_endpoints(
             refresh_s=settings.refresh_s, max_stale_s=settings.max_stale_s, max_bytes=settings.cache_mb * 1_048_576
         ),
         on_trouble=partial(log_trouble, logger),
+        on_missing=partial(log_missing, logger, metrics),
         find_lacks=lambda bundle: (
             *lacks_of_door(bundle),
             *_lacks_of_tls(bundle, settings.addresses),
@@ -52,12 +55,8 @@ def start_endpoints(
     )
     for name in settings.preload:
         # If an endpoint fails, the container serves the others, and the next request for it tries again.
-        try:
+        with suppress(EndpointNotFound, StorageError, BundleError, FunctionLacks):  # the log has each
             endpoints.load(name)
-        except EndpointNotFound:
-            logger.warning("preload: no such endpoint", endpoint=name)
-        except (StorageError, BundleError, FunctionLacks):
-            pass  # on_trouble has logged it
     return endpoints
 
 

@@ -6,7 +6,7 @@ import base64
 import contextlib
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from urllib.parse import quote
 
@@ -14,7 +14,7 @@ from handler.aws.sigv4 import CredentialSource, domain_of, endpoint_of, region_o
 from handler.cold.records import replaced
 from handler.errors.infrastructure import AwsError, HttpError, ObjectNotFound, StorageError
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
-from handler.storage.storage import READ_TIMEOUT_S, StoredObject, require_key
+from handler.storage.storage import MAX_LISTED, READ_TIMEOUT_S, StoredObject, require_key
 
 
 class S3Storage:
@@ -40,9 +40,42 @@ class S3Storage:
         if len((self.prefix + key).encode()) > _MAX_KEY_BYTES:
             raise ObjectNotFound(f"{self.location}/{key}")
         headers = {"x-amz-checksum-mode": "ENABLED"} | ({"if-none-match": etag} if etag else {})
+        response = self._get(self._url(self.prefix + key), headers, timeout_s=timeout_s)
+        if response.status == 304:
+            return None
+        if response.status != 200:
+            raise self._refusal(response, key, action="s3:GetObject")
+        stored = response.headers.get("x-amz-checksum-sha256", "")
+        digest = base64.b64encode(hashlib.sha256(response.body).digest()).decode()
+        if stored and "-" not in stored and stored != digest:  # with a dash, of the parts of an upload: not one of ours
+            raise StorageError(f"{self.location}/{key}", "the content does not match the checksum it was stored with")
+        version = response.headers.get("x-amz-version-id", "")
+        return StoredObject(response.body, response.headers.get("etag", ""), "" if version == UNVERSIONED else version)
+
+    def list_keys(self, endpoint: str = "", *, timeout_s: float = READ_TIMEOUT_S) -> Sequence[str]:
+        """See ``Storage``. Names of folders begin with a letter, and "@" comes before all letters.
+
+        Source: Amazon S3 API, "ListObjectsV2".
+        """
+        prefix = quote(self.prefix + (endpoint and f"{endpoint}/"), safe="")
+        query = f"list-type=2&max-keys={MAX_LISTED}&prefix={prefix}&start-after={prefix}%40"
+        response = self._get(f"{self._url('')}?{query}", {}, timeout_s=timeout_s)
+        if response.status != 200:
+            raise self._refusal(response, prefix, action="s3:ListBucket")
+        if b"<ListBucketResult" not in response.body:
+            raise StorageError(self.location, "the answer is not a list of keys: a proxy may be in between")
+        keys = re.findall(rb"<Key>([^<]+)</Key>", response.body)
+        return [key.decode(errors="replace").removeprefix(self.prefix) for key in keys]
+
+    def warm(self) -> None:
+        """See ``Storage``."""
+        with contextlib.suppress(HttpError):
+            self._http.open(self._url(""), timeout_s=READ_TIMEOUT_S)
+
+    def _get(self, url: str, headers: Mapping[str, str], *, timeout_s: float) -> HttpResponse:
         request = HttpRequest(
             method="GET",
-            url=self._url(key),
+            url=url,
             headers=headers,
             timeout_s=timeout_s,
             max_bytes=64 * 1024 * 1024,
@@ -52,27 +85,12 @@ class S3Storage:
         try:
             credentials, now = self.credentials.current(), datetime.now(UTC)
             added = sign(request, service="s3", region=self.region, credentials=credentials, now=now)
-            response = self._http.send(replaced(request, headers={**headers, **added}))
+            return self._http.send(replaced(request, headers={**headers, **added}))
         except (HttpError, AwsError) as exc:
             raise StorageError(self.location, str(exc)) from exc
-        if response.status == 304:
-            return None
-        if response.status != 200:
-            raise self._refusal(response, key)
-        stored = response.headers.get("x-amz-checksum-sha256", "")
-        digest = base64.b64encode(hashlib.sha256(response.body).digest()).decode()
-        if stored and "-" not in stored and stored != digest:  # with a dash, of the parts of an upload: not one of ours
-            raise StorageError(f"{self.location}/{key}", "the content does not match the checksum it was stored with")
-        version = response.headers.get("x-amz-version-id", "")
-        return StoredObject(response.body, response.headers.get("etag", ""), "" if version == UNVERSIONED else version)
 
-    def warm(self) -> None:
-        """See ``Storage``."""
-        with contextlib.suppress(HttpError):
-            self._http.open(self._url(""), timeout_s=READ_TIMEOUT_S)
-
-    def _url(self, key: str) -> str:
-        path = quote(self.prefix + key, safe="/-_.~")
+    def _url(self, full_key: str) -> str:
+        path = quote(full_key, safe="/-_.~")
         if self.endpoint:
             return f"{self.endpoint}/{self.bucket}/{path}"
         suffix = domain_of(self.region)
@@ -80,7 +98,7 @@ class S3Storage:
             return f"https://s3.{self.region}.{suffix}/{self.bucket}/{path}"
         return f"https://{self.bucket}.s3.{self.region}.{suffix}/{path}"
 
-    def _refusal(self, response: HttpResponse, key: str) -> StorageError:
+    def _refusal(self, response: HttpResponse, key: str, *, action: str) -> StorageError:
         match = re.search(rb"<Code>([\w.]+)</Code>", response.body)
         code = match[1].decode() if match else f"HTTP status {response.status}"
         if code in _REFUSED_CREDENTIALS:
@@ -89,7 +107,7 @@ class S3Storage:
             return ObjectNotFound(f"{self.location}/{key}")
         if response.status == 403 and not match:
             code = "AccessDenied"
-        return StorageError(self.location, self.advice(code, "s3:GetObject"))
+        return StorageError(self.location, self.advice(code, action))
 
     def advice(self, code: str, action: str) -> str:
         """Return the meaning of S3's error code, and its remedy."""

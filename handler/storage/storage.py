@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Protocol
 
@@ -10,6 +11,9 @@ from handler.cold.records import record
 from handler.errors.infrastructure import StorageError
 
 READ_TIMEOUT_S = 5.0
+
+MAX_LISTED = 1_000
+"""The keys of one list, which is one request to S3."""
 
 
 @record(frozen=True, slots=True)
@@ -36,6 +40,13 @@ class Storage(Protocol):
             ObjectNotFound: there is no such object.
             StorageError: the storage does not answer as it should, or the key is not valid.
 
+        """
+
+    def list_keys(self, endpoint: str = "", *, timeout_s: float = READ_TIMEOUT_S) -> Sequence[str]:
+        """Return the first ``MAX_LISTED`` keys below ``folder/name``, or below all, without those of schema indexes.
+
+        Raises:
+            StorageError: the storage does not answer as it should.
         """
 
     def warm(self) -> None:

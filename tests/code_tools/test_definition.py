@@ -112,6 +112,7 @@ def test_class_gives_its_name_in_snake_case() -> None:
         ({"annotations": {"read_only_hint": 1}}, "annotations: read_only_hint: expected True or False, got 1"),
         ({"annotations": "x"}, "annotations: expected a mapping"),
         ({"titel": "x"}, "unknown option titel; did you mean title?"),
+        ({"enabled": True, "titel": "x"}, "unknown option enabled, unknown option titel; did you mean title?"),
     ],
 )
 def test_option_that_does_not_fit_is_refused(options: dict[str, Any], sentence: str) -> None:

@@ -497,6 +497,21 @@ def test_error_object_has_the_version() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("block", "mime_type"),
+    [
+        (Image(data=b"a", format="png"), "image/png"),
+        (Image(data=b"a", format="JPG"), "image/jpeg"),
+        (Image(b"a", format="svg"), "image/svg+xml"),
+        (Image(b"a", "image/webp"), "image/webp"),
+        (Audio(data=b"a", format="mp3"), "audio/mpeg"),
+        (Audio(data=b"a", format="flac"), "audio/flac"),
+    ],
+)
+def test_format_of_a_block_stands_for_its_mime_type_as_in_fastmcp(block: Image | Audio, mime_type: str) -> None:
+    assert block.to_json()["mimeType"] == mime_type
+
+
 MIXED = ["hello", Image(b"\x89PNG", "image/png"), {"a": 1}]
 HINTS: list[Any] = [
     list[Any],

@@ -252,6 +252,44 @@ def test_router_without_prefix_and_mutations(tmp_path: Path, stile: Stile) -> No
     assert {"operations/b.graphql", "operations/c.graphql"} <= report["left_out"].keys()
 
 
+@pytest.mark.parametrize(
+    ("path", "tools"),
+    [
+        ("./tools/**/*.graphql", {"A", "B", "C"}),
+        ("tools/*.graphql", {"A", "B"}),
+        ("/work/tools/get*.graphql", {"A"}),
+        ("tools/*/c.graphql", {"C"}),
+        ("tools", {"A", "B"}),
+        ("./tools/below/c.graphql", {"C"}),
+        ("*.graphql", {"D"}),
+        (".", {"D"}),
+        ("nowhere/*.graphql", set()),
+    ],
+)
+def test_paths_of_operations_may_be_patterns(tmp_path: Path, stile: Stile, path: str, tools: set[str]) -> None:
+    """The shape of projects that `rover init --mcp` makes, whose configuration is in `.apollo`."""
+    files = {
+        ".apollo/mcp.local.yaml": {
+            "overrides": {"mutation_mode": "all"},
+            "operations": {"source": "local", "paths": [path]},
+            "transport": {"type": "streamable_http", "port": 5000},
+            "endpoint": "http://localhost:4000",
+            "name": "Space",
+        },
+        "supergraph.yaml": {"subgraphs": {"space": {"schema": {"file": "schema.graphql"}}}},
+        "schema.graphql": SCHEMA,
+        "tools/getA.graphql": "query A { launches { id } }",
+        "tools/b.graphql": "query B { launches { id } }",
+        "tools/below/c.graphql": "query C { launches { id } }",
+        "d.graphql": "query D { launches { id } }",
+    }
+
+    report = adopted(stile, write(tmp_path / "space", files))
+
+    assert (set(report["tools"]), report["config"]) == (tools, ".apollo/mcp.local.yaml")
+    assert (f"operations in {path}" in report["decisions"]) == (not tools)
+
+
 def test_configuration_is_named_if_several_may_be_it(tmp_path: Path, stile: Stile) -> None:
     config = {"endpoint": "https://a.example/graphql", "operations": {"source": "local", "paths": ["ops"]}}
     files = {"a.yaml": config, "b.yaml": config, "schema.graphql": SCHEMA, "ops/a.graphql": LAUNCHES}

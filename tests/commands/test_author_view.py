@@ -413,7 +413,7 @@ def test_usual_get_of_a_client_is_not_called_a_failure(workplace: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("/", "Not Found: MCP clients find URL/api/things/mcp"),
+        ("/nowhere", "Not Found: MCP clients find URL/api/things/mcp"),
         ("/api/things/other", "Not Found: did you mean URL/api/things/mcp?"),
         ("/api/things/other/", "Not Found: did you mean URL/api/things/mcp?"),
         ("/api/thing/mcp", "Method Not Allowed: did you mean URL/api/things/mcp?"),
@@ -427,6 +427,16 @@ def test_browser_is_told_where_the_endpoint_is(workplace: Path, path: str, said:
         answered = http.request("GET", f"{ready(dev).url}{path}")
 
     assert answered.json()["error"] == said.replace("URL", dev.url)
+
+
+def test_url_of_the_page_answers_curl_with_a_sentence_and_the_log_says_the_reason(workplace: Path) -> None:
+    write_endpoint(workplace, FILES)
+    with running_dev(".") as dev, urllib3.PoolManager(retries=False) as http:
+        answered = http.request("GET", f"{ready(dev).url}/")
+        dev.wait_for(r"^GET / 200 ok no Accept: text/html, so no page")
+
+    said = f"The page at {dev.url}/ is for browsers; MCP clients find {dev.url}/api/things/mcp.\n"
+    assert (answered.status, answered.data.decode()) == (200, said)
 
 
 @pytest.fixture

@@ -165,7 +165,7 @@ def test_url_of_the_page_is_printed_and_has_the_document(page: Page) -> None:
         assert b'data-mode="dev"' in answer.data
         assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
     card = page.get("/api/things", {"accept": "*/*"})
-    assert (card.json()["name"], page.get("/", {"accept": "*/*"}).status) == ("api/things", 404)
+    assert (card.json()["name"], page.get("/", {"accept": "*/*"}).status) == ("api/things", 200)
 
 
 def test_endpoints_have_their_personas_and_warnings(page: Page) -> None:
@@ -186,6 +186,23 @@ def test_endpoints_have_their_personas_and_warnings(page: Page) -> None:
         (each["code"], each["severity"], each["place"]["file"], each["place"]["line"]) for each in told["problems"]
     ]
     assert (endpoint["problems"], endpoint["warnings"]) == (0, len(told["problems"]))
+
+
+def test_callers_are_told_as_check_says_them_and_the_api_as_its_server_answers(page: Page) -> None:
+    (endpoint,) = page.told("endpoints")["endpoints"]
+
+    assert endpoint["callers"] == "Who gets in: anonymous callers."
+    assert page.told("api", endpoint="api/things") == {"reached": True, "said": ""}
+    file = Path("api/things/config.yaml")
+    before = file.read_text("utf-8")
+    with listening(page) as events:
+        file.write_text(before.replace(endpoint["upstream"], "http://127.0.0.1:9/"), "utf-8")
+        events.next("reload")
+        refused = page.told("api", endpoint="api/things")
+        file.write_text(before, "utf-8")
+        events.next("reload")
+    assert refused["reached"] is False
+    assert refused["said"] == "POST http://127.0.0.1:9/: connection refused: start the API, or correct upstream.url"
 
 
 def test_tools_are_told_with_the_standing_of_a_persona(page: Page) -> None:
@@ -249,6 +266,7 @@ def test_text_that_is_no_part_of_the_schema_reaches_nothing(page: Page, text: st
     [
         ("tools?endpoint=api/absent", 404),
         ("tools?endpoint=../../etc", 404),
+        ("api?endpoint=api/absent", 404),
         ("tools?endpoint=api/things&caller=file:/etc/passwd", 400),
         ("tools?endpoint=api/things&caller=file:api/things/package.json", 400),
         ("tools?endpoint=api/things&caller=key:none", 400),
@@ -338,7 +356,7 @@ def test_link_on_another_site_opens_nothing_but_the_page(page: Page) -> None:
 
 
 def test_routes_of_the_page_are_refused_to_everything_else(page: Page) -> None:
-    for route in ("endpoints", "tools", "why", "reach", "events"):
+    for route in ("endpoints", "tools", "api", "why", "reach", "events"):
         for headers in ({}, {"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}):
             assert page.get(f"/-/{route}", headers).status == 403
         rebound = page.get(f"/-/{route}", {**OWN, "host": f"evil.example:{page.url.rpartition(':')[2]}"})
@@ -393,7 +411,8 @@ def test_questions_of_the_page_are_no_calls_and_have_no_lines(page: Page) -> Non
 
     assert "page" not in paths
     page.dev.wait_for(r"POST /api/things/mcp ping")
-    assert not any("/-/endpoints 200" in line or " / 200" in line for line in page.dev.printed)
+    lines = [line for line in page.dev.printed if "no Accept: text/html" not in line]  # that of curl
+    assert not any("/-/endpoints 200" in line or " / 200" in line for line in lines)
 
 
 def _calls_until(events: Events, id_: str) -> Iterator[str]:

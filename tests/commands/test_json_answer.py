@@ -23,6 +23,7 @@ RUNS = {
     "check": ("check", "api"),
     "connect": ("connect", "cursor", "api"),
     "call": ("call", "api", "a", "x=1"),
+    "test": ("test", "api"),
     "explain": ("explain", "api"),
     "diff": ("diff", "api", "api"),
     "build": ("build", "api", "--out", "built"),

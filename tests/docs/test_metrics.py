@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handler.server.log import DIMENSIONS, ENDPOINT, ERRORS, FUNCTION, METRICS, NAMESPACE, VERSION
+from handler.server.log import DIMENSIONS, ENDPOINT, FUNCTION, METRICS, NAMESPACE, OF_VERSION, VERSION
 from tests.conftest import ROOT
 from tests.docs.reference import codes, page, table
 from tests.infra.cloudformation import read_template
@@ -50,7 +50,7 @@ def test_every_metric_that_a_template_names_is_emitted_with_its_dimensions(templ
         assert name in EMITTED
         assert dimensions in ({FUNCTION}, {FUNCTION, ENDPOINT}, {FUNCTION, VERSION})
         assert ENDPOINT not in dimensions or name in BY_ENDPOINT
-        assert VERSION not in dimensions or name == ERRORS
+        assert VERSION not in dimensions or name in OF_VERSION
 
 
 @pytest.mark.skipif(not Path(ROOT, OBSERVABILITY).exists(), reason="the stack has no template of alarms")
@@ -60,7 +60,7 @@ def test_every_metric_and_dimension_that_is_emitted_is_shown_by_the_dashboard_or
 
     assert {name for name, _ in named} == EMITTED
     assert set().union(*(dimensions for _, dimensions in named)) == set(DIMENSIONS) - {VERSION}
-    assert released == {ERRORS}
+    assert released == OF_VERSION
 
 
 # The page

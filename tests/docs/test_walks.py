@@ -28,6 +28,7 @@ PAGES = {
     "docs/graphql-http.md": 1,
     "docs/install.md": 2,
     "docs/local.md": 1,
+    "docs/operation-tests.md": 6,
     "docs/page.md": 1,
     "docs/publishing.md": 5,
     "docs/security/hiding.md": 3,

@@ -54,7 +54,9 @@ def watched() -> Iterator[tuple[str, str, dict[str, str]]]:
         *alarms().values(),
         *Stack("template.yaml", {"Release": "a"}).of_type("AWS::CloudWatch::Alarm").values(),
     ]:
-        yield each["Namespace"], each["MetricName"], {one["Name"]: one["Value"] for one in each["Dimensions"]}
+        queried = [query["MetricStat"]["Metric"] for query in each.get("Metrics", []) if "MetricStat" in query]
+        for metric in queried or [each]:
+            yield metric["Namespace"], metric["MetricName"], {one["Name"]: one["Value"] for one in metric["Dimensions"]}
 
 
 def test_metrics_of_the_dashboard_are_all_that_the_function_emits() -> None:
@@ -103,6 +105,7 @@ def test_there_is_an_alarm_on_each_thing_that_goes_wrong() -> None:
         (NAMESPACE, "duration_ms"),
         (NAMESPACE, "upstream_failures"),
         (NAMESPACE, "bundle_age_s"),
+        (NAMESPACE, "endpoints_missing"),
         (NAMESPACE, "memory_percent"),
     }
     assert alarms()["DurationAlarm"]["ExtendedStatistic"] == "p99"
@@ -146,6 +149,7 @@ def test_each_alarm_ends_in_a_section_of_the_runbook() -> None:
     assert sections() == {
         "alarm-errors",
         "alarm-throttles",
+        "alarm-missing-endpoints",
         "alarm-duration",
         "alarm-upstream-failures",
         "alarm-bundle-age",

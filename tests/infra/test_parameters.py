@@ -149,6 +149,40 @@ def test_the_alias_moves_in_steps_and_back_when_an_alarm_rings() -> None:
     assert {"Name": "version", "Value": new} in alarms["ReleaseFailures"]["Dimensions"]
 
 
+@pytest.mark.parametrize(
+    ("requests", "unserved", "ended", "rings"),
+    [
+        (5, 5, 0, True),  # a release that finds no bundles
+        (0, 0, 5, True),  # each request kills its instance, so no line is written
+        (3, 2, 2, True),
+        (4, 4, 0, False),  # too few to tell
+        (100, 30, 0, False),  # some names are made up
+        (100, 0, 0, False),
+        (0, 0, 0, False),
+    ],
+)
+def test_the_alias_moves_back_if_half_of_the_requests_are_not_served(
+    requests: int, unserved: int, ended: int, rings: bool
+) -> None:
+    alarm = stack_of(Release="two").of_type("AWS::CloudWatch::Alarm")["ReleaseUnserved"]
+    (share,) = [each for each in alarm["Metrics"] if each.get("ReturnData", True)]
+    metrics = {each["Id"]: each["MetricStat"] for each in alarm["Metrics"] if "MetricStat" in each}
+    functions = {"FILL": lambda value, _: value}
+    values = {"requests": requests, "unserved": unserved, "ended": ended}
+
+    condition, value = re.findall(r"^IF\((.*), (100 .*), 0\)$", share["Expression"])[0]
+    percent = eval(value, functions, values) if eval(condition, functions, values) else 0
+
+    assert metrics.keys() == values.keys()
+    assert (metrics["requests"]["Stat"], metrics["unserved"]["Stat"], metrics["ended"]["Stat"]) == (
+        *("SampleCount", "Sum", "Sum"),
+    )
+    for each in metrics.values():
+        assert "ReleaseVersion.Version" in [one["Value"] for one in each["Metric"]["Dimensions"]]
+    assert alarm["ComparisonOperator"] == "GreaterThanOrEqualToThreshold"
+    assert (percent >= int(alarm["Threshold"])) is rings
+
+
 def test_a_release_has_instances_that_are_kept_started_or_a_snapshot() -> None:
     kept = stack_of(Release="a", ProvisionedConcurrency=3)
     shot = stack_of(Release="a", SnapStart="on")

@@ -32,7 +32,7 @@ def ran_script(folder: Path, command: str, *steps: str, **variables: str) -> sub
 @pytest.mark.parametrize(
     ("steps", "variables", "expected"),
     [
-        (["check"], {}, [["check", "--strict", "--", "my endpoints"]]),
+        (["check"], {}, [["check", "--strict", "--", "my endpoints"], ["test", "--", "my endpoints"]]),
         (["publish"], {}, [["publish", "--", "my endpoints", "s3://b/my bundles"]]),
         (
             ["publish"],

@@ -1,491 +1,200 @@
-"""Incidents that are provoked, and the alarms that ring for them: computed from lines of the log and the templates.
-
-Calls reach the function as events of API Gateway. The metrics of Lambda and API Gateway are those that AWS documents
-for such answers; throttling alone, which no process of ours has a part in, is put without a call.
-"""
+"""The page of incidents: the model's words for each incident, and the one row that the line of the log leads to."""
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+import re
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from handler.bundle.identity import Identity
-from handler.compiler.compile import Compiled
-from handler.storage.local import FolderStorage
-from tests.infra.stack import Stack
-from tests.server.mcp.calls.test_begun import lines_of
-from tests.support.alarms import CloudWatch
-from tests.support.api import Api, Asked, Reply, running_api
-from tests.support.endpoints import PUBLIC, compiled
-from tests.support.function import Answer, Context, Function, store
-from tests.support.identities import HOLDER, api_key
-from tests.support.issuers import Provider, ec_key, issuer_of
+from handler.server.asgi.request_log import level_of
+from tests.docs.reference import codes, page, tables
+from tests.docs.test_links import anchors
+from tests.server.outgoing.serving import PROVIDER, asking, endpoint, with_token
+from tests.support.api import Reply, running_api
+from tests.support.endpoints import compiled
+from tests.support.function import Answer, Context, running_function
+from tests.support.issuers import issuer_of
 from tests.support.kits import TOOLS, with_kit
-from tests.support.secrecy import SESSION, Output
-from tests.support.started import started_function
+from tests.support.moto import Moto
+from tests.support.secrecy import SESSION
+from tests.support.started import logged, started_function
 
-FUNCTION, API_ID, ENDPOINT = "stile-prod", "a1b2c3d4e5", "api/things"
-SDL = "type Query { me: String, count: Int!, wide: [String] } type Mutation { pay: String }"
-FILES = {
-    "index.graphql": SDL,
-    "operations/me.graphql": 'query Me @mcpTool(name: "me") { me }',
-    "operations/count.graphql": 'query Count($n: Int) @mcpTool(name: "sum") { count }',
-}
-SECRET = SESSION.keep("the endpoint's credential", "credential-of-the-api-4711")
-DATA = {"data": {"me": "you", "count": 3}}
-START = 1_800_000_000.0  # of an incident, on the clock of the simulated CloudWatch
-NAMES = {"FunctionName": FUNCTION, "ApiId": API_ID}
-STACK = Stack("template.yaml", attributes={"HttpApi": API_ID})
+PAGE = page("operate/incidents")
+HEAD = ["incident", "the model reads", "the log has", "alarm", "do"]
+ROWS = [row for rows in tables(PAGE.text) if rows[0] == HEAD for row in rows[1:]]
+TOKEN = SESSION.keep("a secret of an API", "s3cr3t-of-the-api-0123456789")
 
 
-def alarms(metrics: str) -> dict[str, Any]:
-    """The alarms of the template, for this setting of ``Metrics``."""
-    found: dict[str, Any] = Stack("infra/observability.yaml", {**NAMES, "Metrics": metrics}).of_type(
-        "AWS::CloudWatch::Alarm"
-    )
-    return found
+def row_of(line: dict[str, Any]) -> str:
+    """The incident of the row that a line leads to, by its reason or else its message: the longest code that fits."""
+    for name in ("reason", "message"):
+        text = str(line.get(name, ""))
+        fits = {
+            row[0]: len(code)
+            for row in ROWS
+            for code in codes(row[2])
+            if re.search(rf"{re.escape(code)}(?![\w-])", text)
+        }
+        longest = [incident for incident, length in fits.items() if length == max(fits.values())]
+        if longest:
+            assert len(longest) == 1, longest
+            return longest[0]
+    (incident,) = [row[0] for row in ROWS for code in codes(row[2]) if code in line]  # by a fact
+    return incident
 
 
 @dataclass
-class Scene:
-    """The function behind its front door, the API behind the function, and CloudWatch."""
-
-    folder: Path
-    storage: FolderStorage
-    api: Api
-    capsys: pytest.CaptureFixture[str]
-    cloudwatch: CloudWatch = field(default_factory=CloudWatch)
-    lines: list[dict[str, Any]] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    answers: list[Answer] = field(default_factory=list)
-    now: float = START
-
-    def publish(self, *, config: str = "", identity: Identity | None = None) -> None:
-        upstream = f"upstream: {{url: '{self.api.url}', timeout_s: 0.3, auth: {{bearer: env:K}}}}\n"
-        made: Compiled = with_kit(
-            compiled(self.folder, {**FILES, "config.yaml": config or f"{upstream}graphql: on\n{PUBLIC}"}), TOOLS
-        )
-        known = identity or Identity(issuers=(), api_keys=(api_key(),), trusted_apis=())
-        store(self.storage, replace(made, bundle=replace(made.bundle, identity=known)))
-
-    @contextmanager
-    def function(self, location: str = "", *, remaining_ms: int = 29_000, **environ: Any) -> Iterator[Function]:
-        given = {
-            "AWS_LAMBDA_FUNCTION_NAME": FUNCTION,
-            "STILE_ALLOW_LOCAL_UPSTREAMS": "true",
-            "STILE_CODE_MODULES": TOOLS.partition(":")[0],
-            "STILE_METRICS": "endpoint",
-            "STILE_SECRET_K": SECRET,
-            **environ,
-        }
-        with started_function(location or self.storage.location, f"/{ENDPOINT}/mcp", **given) as function:
-            yield replace(function, context=Context(remaining_ms=remaining_ms))
-
-    def ask(self, send: Callable[[], Answer], times: int = 20, *, every_s: float = 15) -> None:
-        """Send a request again and again, and take what AWS and the function say of each."""
-        for _ in range(times):
-            answer = send()
-            self.answers.append(answer)
-            self.gateway(answer.status)
-            self.invoked()
-            self.read(self.capsys.readouterr().out)
-            self.now += every_s
-
-    def read(self, printed: str) -> None:
-        SESSION.note(Output.HANDLER_LOG, printed)
-        for text in printed.splitlines():
-            if "STILE_ALLOW_LOCAL_UPSTREAMS" in text:  # a warning of the start, for tests alone
-                continue
-            self.texts.append(text)
-            self.lines.append(json.loads(text))
-            self.cloudwatch.read(text, at=self.now)
-
-    def gateway(self, status: int) -> None:
-        """Count an answer of the HTTP API, and write its line of the access log."""
-        for name, value in (("Count", 1), ("4xx", 400 <= status < 500), ("5xx", status >= 500)):
-            self.cloudwatch.put("AWS/ApiGateway", name, {"ApiId": API_ID}, float(value), at=self.now)
-        filters = STACK.of_type("AWS::Logs::MetricFilter")
-        self.cloudwatch.filtered({"status": str(status)}, filters, at=self.now)
-
-    def invoked(self, *, errors: int = 0, throttles: int = 0) -> None:
-        """Count an invocation of the function, or a refusal to start it."""
-        of_function = {"FunctionName": FUNCTION}
-        for name, value in (("Invocations", not throttles), ("Errors", errors), ("Throttles", throttles)):
-            self.cloudwatch.put("AWS/Lambda", name, of_function, float(value), at=self.now)
-        self.cloudwatch.put("AWS/Lambda", "ConcurrentExecutions", {}, 3.0, at=self.now)
-
-
-@pytest.fixture
-def scene(tmp_path: Path, folder_storage: FolderStorage, capsys: pytest.CaptureFixture[str]) -> Iterator[Scene]:
-    with running_api(lambda _: Reply(DATA)) as api:
-        yield Scene(tmp_path, folder_storage, api, capsys)
-
-
-def calls(scene: Scene, tool: str = "me", times: int = 20, *, every_s: float = 15, **environ: Any) -> None:
-    scene.publish()
-    with scene.function(**environ) as function:
-        scene.ask(lambda: function.call(tool, {}), times, every_s=every_s)
-
-
-def answering(reply: Reply | Callable[[Asked], Reply], tool: str = "me", times: int = 20) -> Callable[[Scene], None]:
-    def provoke(scene: Scene) -> None:
-        scene.api.answer = reply if callable(reply) else lambda _: reply
-        calls(scene, tool, times)
-
-    return provoke
-
-
-def graphql(code: str, **more: Any) -> Reply:
-    return Reply({"data": None, "errors": [{"message": "No.", "path": ["me"], "extensions": {"code": code}}], **more})
-
-
-def _slow(_: Asked) -> Reply:
-    time.sleep(0.1)
-    return Reply(DATA)
-
-
-def _hanging(_: Asked) -> Reply:
-    time.sleep(0.6)
-    return Reply(DATA)
-
+class Seen:
+    """What an incident brings: the answer to the caller, and the lines of the log."""
 
-def breaking(scene: Scene) -> None:
-    scene.api.answer = lambda _: Reply(b"", headers={"content-length": "100"})
-    calls(scene)
+    answer: Answer
+    lines: list[dict[str, Any]]
 
 
-def without_secret(scene: Scene) -> None:
-    calls(scene, STILE_SECRET_K="")
+def of_api(reply: Reply, *, more: str = "", **services: Any) -> Callable[[Path], Seen]:
+    """An incident of an API that answers so."""
 
+    def seen(folder: Path) -> Seen:
+        with running_api(lambda _: reply) as api:
+            return called(folder, f"{{url: '{api.url}'{more}}}", **services)
 
-def without_bucket(scene: Scene) -> None:
-    with running_api(lambda _: Reply(b"", status=503)) as s3:
-        aws: dict[str, Any] = {
-            "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
-            "AWS_SECRET_ACCESS_KEY": "s" * 40,
-            "AWS_REGION": "eu-central-1",
-        }
-        with scene.function("s3://bucket/endpoints", **aws, AWS_ENDPOINT_URL=s3.url) as function:
-            scene.ask(lambda: function.call("me", {}))
+    return seen
 
 
-def without_bucket_of_that_name(scene: Scene) -> None:
-    gone = b"<Error><Code>NoSuchBucket</Code><Message>The specified bucket does not exist</Message></Error>"
-    with running_api(lambda _: Reply(gone, status=404)) as s3:
-        aws: dict[str, Any] = {
-            "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
-            "AWS_SECRET_ACCESS_KEY": "s" * 40,
-            "AWS_REGION": "eu-central-1",
-        }
-        with scene.function("s3://bucket/endpoints", **aws, AWS_ENDPOINT_URL=s3.url) as function:
-            scene.ask(lambda: function.call("me", {}))
-
-
-def without_key_set(scene: Scene) -> None:
-    provider = Provider("https://login.example/", (ec_key(),))
-    with running_api(lambda _: Reply(b"", status=500)) as login:
-        issuer = issuer_of(provider, jwks_url=f"{login.url}/keys", algorithms=("ES256",))
-        scene.publish(identity=Identity(issuers=(issuer,), api_keys=(), trusted_apis=()))
-        headers = {"authorization": f"Bearer {provider.token()}"}
-        with scene.function() as function:
-            scene.ask(lambda: function.call("me", {}, headers=headers))
-
-
-def with_withdrawn_keys(scene: Scene) -> None:
-    scene.publish()
-    with scene.function() as function:
-        scene.ask(lambda: function.call("me", {}, headers={"x-api-key": "stile_withdrawn"}), 50, every_s=6)
-
-
-def late(scene: Scene) -> None:
-    scene.publish()
-    with scene.function(remaining_ms=400) as function:
-        scene.ask(lambda: function.call("slow", {}), 4)
-
-
-def leaking(scene: Scene) -> None:
-    _, lines = lines_of(scene.folder, *[("leak", {})] * 6, memory="256")
-    for line in lines:
-        scene.read(json.dumps({**line, "function": FUNCTION}))
-        scene.gateway(200)
-        scene.invoked()
-        scene.now += 15
-
-
-def killing(scene: Scene) -> None:
-    _, lines = lines_of(scene.folder, *[("kill", {"secret": "none"})])
-    for _ in range(3):
-        for line in lines:
-            scene.read(json.dumps(line))
-        scene.gateway(500)
-        scene.invoked(errors=1)
-        scene.now += 15
-
-
-def throttled_by_lambda(scene: Scene) -> None:
-    for _ in range(20):
-        scene.gateway(503)
-        scene.invoked(throttles=1)
-        scene.now += 15
-
-
-def throttled_by_the_gateway(scene: Scene) -> None:
-    for number in range(40):
-        scene.gateway(429 if number % 2 else 200)
-        scene.now += 7
-
-
-def crowded(scene: Scene) -> None:
-    for minute in range(10):
-        at = START + minute * 60
-        scene.cloudwatch.put("AWS/Lambda", "ConcurrentExecutions", {}, 950.0, at=at)
-
-
-FIELD_GONE = [{"message": 'Cannot query field "me" on type "Query".', "locations": [{"line": 1, "column": 3}]}]
-FAILING = {"UpstreamFailuresAlarm", "RareUpstreamFailuresAlarm"}
-ERRORS = {"ApiErrorsAlarm", "RareApiErrorsAlarm"}
-UNLOADED = {"RequestErrorsAlarm", "GatewayErrorsAlarm"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Incident:
-    """What is provoked, the alarms of ``Metrics: function``, and whether the endpoint's own alarm names it as well.
-
-    ``told`` is in the model's answer, ``reason`` begins the log's. Empty: no call reaches the function.
-    """
-
-    provoke: Callable[[Scene], None]
-    rings: set[str]
-    is_down: bool = False
-    told: str = ""
-    reason: str = ""
-    level: str = "WARNING"
-
-
-INCIDENTS: Mapping[str, Incident] = {
-    "API answers 503": Incident(
-        provoke=answering(Reply(b"<html>", status=503)),
-        rings=FAILING,
-        is_down=True,
-        told="The API answered with status 503",
-        reason="UpstreamStatus: 503",
-    ),
-    "API breaks connections": Incident(
-        provoke=breaking, rings=FAILING, is_down=True, told="broke off", reason="UpstreamBroken"
-    ),
-    "API hangs": Incident(
-        provoke=answering(_hanging), rings=FAILING, is_down=True, told="did not answer within", reason="UpstreamTimeout"
-    ),
-    "API is slow within its limit": Incident(provoke=answering(_slow), rings=set(), told="you", level="INFO"),
-    "credential rotated, HTTP 401": Incident(
-        provoke=answering(Reply({"message": "no"}, status=401)),
-        rings=FAILING,
-        is_down=True,
-        told="The API refused the endpoint's own credential (status 401)",
-        reason="UpstreamRefused: 401",
-    ),
-    "credential rotated, GraphQL with 200": Incident(
-        provoke=answering(graphql("UNAUTHENTICATED")),
-        rings=FAILING,
-        is_down=True,
-        told="The API refused the endpoint's own credential (UNAUTHENTICATED)",
-        reason="UpstreamRefused: UNAUTHENTICATED",
-    ),
-    "resolvers fail, GraphQL with 200": Incident(
-        provoke=answering(graphql("INTERNAL_SERVER_ERROR")),
-        rings=ERRORS,
-        is_down=True,
-        told="INTERNAL_SERVER_ERROR",
-        reason="GraphQLErrors: INTERNAL_SERVER_ERROR",
-    ),
-    "API limits, HTTP 429": Incident(
-        provoke=answering(Reply(b"", status=429, headers={"retry-after": "30"})),
-        rings={"UpstreamLimitsAlarm"},
-        told="The API asks to wait 30 s.",
-        reason="UpstreamLimit: 429",
-    ),
-    "API limits, GraphQL with 200": Incident(
-        provoke=answering(graphql("THROTTLED")), rings={"UpstreamLimitsAlarm"}, told="No.", reason="UpstreamLimit"
-    ),
-    "field dropped": Incident(
-        provoke=answering(Reply({"errors": FIELD_GONE}, status=400)),
-        rings={"SchemaDriftAlarm"},
-        told="its schema has changed since",
-        reason="Drift: Query.me",
-    ),
-    "null where the schema has none": Incident(
-        provoke=answering(Reply({"data": {"count": None}}), "sum"),
-        rings={"SchemaDriftAlarm"},
-        told="violates its published schema",
-        reason="answer_schema",
-    ),
-    "four calls, all fail": Incident(
-        provoke=answering(Reply(b"", status=503), times=4),
-        rings=FAILING,
-        is_down=True,
-        told="The API answered with status 503",
-        reason="UpstreamStatus",
-    ),
-    "storage unreachable at a cold start": Incident(
-        provoke=without_bucket, rings=UNLOADED, told="cannot be loaded at the moment", level="ERROR"
-    ),
-    "bucket gone": Incident(
-        provoke=without_bucket_of_that_name, rings=UNLOADED, told="cannot be loaded at the moment", level="ERROR"
-    ),
-    "secret of the endpoint missing": Incident(
-        provoke=without_secret,
-        rings=FAILING,
-        is_down=True,
-        told="credential for the API was not available",
-        reason="CredentialUnavailable",
-    ),
-    "key set of the issuer unreachable": Incident(provoke=without_key_set, rings=UNLOADED, told="", reason="key_set"),
-    "all callers refused": Incident(
-        provoke=with_withdrawn_keys, rings={"CallersRefusedAlarm"}, told="", reason="unknown_api_key"
-    ),
-    "tool in Python raises": Incident(
-        provoke=lambda scene: calls(scene, "boom"),
-        rings={"RequestErrorsAlarm"},
-        is_down=True,
-        told="Tool execution failed",
-        reason="AuthorFailed",
-    ),
-    "tool outlives the deadline": Incident(
-        provoke=late, rings={"RequestErrorsAlarm"}, is_down=True, told="timed out", reason="Expired"
-    ),
-    "tool leaks": Incident(provoke=leaking, rings={"MemoryAlarm"}),
-    "tool ends its instance": Incident(
-        provoke=killing, rings={"FunctionErrorsAlarm", "GatewayErrorsAlarm"}, level="INFO"
-    ),
-    "Lambda throttles": Incident(provoke=throttled_by_lambda, rings={"ThrottlesAlarm", "GatewayErrorsAlarm"}, level=""),
-    "API Gateway throttles": Incident(provoke=throttled_by_the_gateway, rings={"GatewayThrottlesAlarm"}, level=""),
-    "account runs out of instances": Incident(provoke=crowded, rings={"ConcurrencyAlarm"}, level=""),
-}
-LEVELS = ("", "INFO", "WARNING", "ERROR")
-
-
-@pytest.mark.parametrize("name", INCIDENTS)
-def test_incident_rings_its_alarms_and_no_others(scene: Scene, name: str) -> None:
-    incident = INCIDENTS[name]
-    incident.provoke(scene)
-    ringing = scene.cloudwatch.ringing(alarms("endpoint"))
-
-    assert set(scene.cloudwatch.ringing(alarms("function"))) == incident.rings
-    assert ringing.pop("EndpointDownAlarm", set()) == ({ENDPOINT} if incident.is_down else set())
-    assert set(ringing) == incident.rings
-    # What the model reads, and the line that leads to the endpoint.
-    assert all(incident.told in answer.body.decode() for answer in scene.answers[:1])
-    line = max(scene.lines, key=lambda line: LEVELS.index(line["level"]), default={"level": ""})
-    assert line["level"] == incident.level
-    assert incident.level == "" or line["endpoint"] == ENDPOINT
-    assert incident.reason in str(line.get("reason"))
-    assert SECRET not in str(scene.texts)
-
-
-def healthy(scene: Scene) -> None:
-    """Requests as clients and models send them, with mistakes of callers and answers about rows among them."""
-    scene.publish()
-    expired = Provider("https://login.example/", (ec_key(),)).token(exp=1)
-
-    def answer(asked: Asked) -> Reply:
-        return graphql("FORBIDDEN") if b"count" in asked.body else Reply(DATA)
-
-    scene.api.answer = answer
-    with scene.function() as function:
-        requests: list[Callable[[], Answer]] = [
-            lambda: function.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}}),
-            lambda: function.request("tools/list"),
-            *[lambda: function.call("me", {}, headers=HOLDER)] * 5,
-            lambda: function.call("sum", {}),
-            lambda: function.call("sum", {"n": "many"}),
-            lambda: function.call("absent", {}),
-            lambda: function.call("refuse", {}),
-            lambda: function.call("me", {}, headers={"authorization": f"Bearer {expired}"}),
-            lambda: function.graphql({"query": "{ nothing }"}),
-            lambda: function.graphql({"query": "{ me }"}),
-            lambda: function.send("GET", "/health"),
-        ]
-        for send in requests * 3:
-            scene.ask(send, 1, every_s=10)
-
-
-def test_healthy_traffic_rings_nothing(scene: Scene) -> None:
-    healthy(scene)
-
-    assert len(scene.answers) == 45
-    assert scene.cloudwatch.ringing(alarms("endpoint")) == {}
-
-
-def test_api_whose_every_answer_is_about_rows_rings_nothing(scene: Scene) -> None:
-    answering(graphql("FORBIDDEN"))(scene)
-
-    assert scene.cloudwatch.ringing(alarms("endpoint")) == {}
-    assert {line["level"] for line in scene.lines} == {"INFO"}
-
-
-def replayed(scene: Scene, reply: Reply, times: int) -> None:
-    """Call once, and count the line for as many calls in five minutes."""
-    scene.api.answer = lambda _: reply
-    with scene.function() as function:
-        function.call("me", {})
-    *_, text = scene.capsys.readouterr().out.splitlines()
-    for number in range(times):
-        scene.cloudwatch.read(text, at=START + number * 300 / times)
-
-
-@pytest.mark.parametrize(("good", "bad", "rings"), [(29_994, 6, False), (6, 2, False), (60, 3, False), (11, 3, True)])
-def test_share_of_calls_rings_and_their_number_does_not(scene: Scene, good: int, bad: int, *, rings: bool) -> None:
-    scene.publish()
-    replayed(scene, Reply(DATA), good)
-    replayed(scene, Reply(b"", status=503), bad)
-
-    assert set(scene.cloudwatch.ringing(alarms("endpoint"))) == (FAILING if rings else set())
-
-
-def test_tool_that_is_called_a_few_times_an_hour_and_always_fails_rings(scene: Scene) -> None:
-    scene.api.answer = lambda _: Reply(b"", status=503)
-    calls(scene, times=12, every_s=1_800)
-
-    assert set(scene.cloudwatch.ringing(alarms("function"))) == {"RareUpstreamFailuresAlarm"}
-
-
-def test_drifted_tool_does_not_hide_an_api_that_dies(scene: Scene) -> None:
-    dead = False
-
-    def answer(asked: Asked) -> Reply:
-        return Reply(b"", status=503) if dead else Reply({"data": {"count": None, "me": "you"}})
-
-    scene.api.answer = answer
-    scene.publish()
-    with scene.function() as function:
-        scene.ask(lambda: function.call("sum", {}), 10)
-        assert set(scene.cloudwatch.ringing(alarms("function"))) == {"SchemaDriftAlarm"}
-        dead = True
-        scene.ask(lambda: function.call("me", {}), 10)
-
-    assert set(scene.cloudwatch.ringing(alarms("function"))) == {"SchemaDriftAlarm"} | FAILING
-
-
-def test_alarm_names_the_endpoint_that_is_down_and_not_its_neighbour(scene: Scene) -> None:
-    scene.publish()
-    with scene.function() as function, ExitStack() as stack:
-        dead = stack.enter_context(running_api(lambda _: Reply(b"", status=503)))
-        config = f"upstream: {{url: '{dead.url}'}}\n{PUBLIC}"
-        other = compiled(scene.folder / "other", {**FILES, "config.yaml": config})
-        renamed = replace(other, bundle=replace(other.bundle, endpoint="api/dead"))
-        store(scene.storage, renamed)
-        broken = replace(function, path="/api/dead/mcp")
-        for _ in range(3):
-            scene.ask(lambda: function.call("me", {}), 40, every_s=1)
-            scene.ask(lambda: broken.call("me", {}), 1)
-
-    ringing = scene.cloudwatch.ringing(alarms("endpoint"))
-    assert ringing == {"EndpointDownAlarm": {"api/dead"}}
-    assert scene.cloudwatch.ringing(alarms("function")) == {}
+def called(folder: Path, upstream: str, *, times: int = 1, **services: Any) -> Seen:
+    with asking(folder, upstream, **services) as function:
+        answers = [function.call("Me", {}, headers=with_token(sub="ada")) for _ in range(times)]
+        return Seen(answers[-1], [{"level": level_of(line), **line} for line in function.lines])
+
+
+def hanging(folder: Path) -> Seen:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return called(folder, f"{{url: 'http://127.0.0.1:{server.getsockname()[1]}/', timeout_s: 0.2}}")
+
+
+def unreachable(folder: Path) -> Seen:
+    return called(folder, "{url: 'http://127.0.0.1:9/', timeout_s: 1}", times=6)
+
+
+def kit_of(tool: str, arguments: dict[str, Any]) -> Callable[[Path], Seen]:
+    """An incident of a tool in Python."""
+
+    def seen(folder: Path) -> Seen:
+        files = {"index.graphql": "type Query { a: Int }", "config.yaml": "access: {anonymous: allow}"}
+        made = with_kit(compiled(folder, files), TOOLS)
+        with running_function(made, code_modules=(TOOLS.partition(":")[0],)) as function:
+            short = replace(function, context=Context(remaining_ms=1_500))
+            answer = short.call(tool, arguments)
+            return Seen(answer, [{"level": level_of(line), **line} for line in function.lines])
+
+    return seen
+
+
+def key_set_away(folder: Path) -> Seen:
+    made = endpoint(folder, "{url: 'http://127.0.0.1:9/'}")
+    issuer = issuer_of(PROVIDER, jwks_url="http://127.0.0.1:9/keys")
+    made = replace(made, bundle=replace(made.bundle, identity=replace(made.bundle.identity, issuers=(issuer,))))
+    with running_function(made) as function:
+        answer = function.call("Me", {}, headers=with_token(sub="ada"))
+        return Seen(answer, [{"level": level_of(line), **line} for line in function.lines])
+
+
+def refused(folder: Path) -> Seen:
+    with asking(folder, "{url: 'http://127.0.0.1:9/'}") as function:
+        answer = function.call("Me", {}, headers={"x-api-key": SESSION.keep("a withdrawn key", "withdrawn-key-0123")})
+        return Seen(answer, [{"level": level_of(line), **line} for line in function.lines])
+
+
+def missing(folder: Path) -> Seen:
+    with asking(folder, "{url: 'http://127.0.0.1:9/'}") as function:
+        answer = replace(function, path="/api/gone/mcp").call("Me", {})
+        return Seen(answer, [{"level": level_of(line), **line} for line in function.lines])
+
+
+def leak(_: Path) -> Seen:
+    line = {"message": "request", "endpoint": "api/things", "tool": "leak", "memory_mb": 950, "memory_percent": 92}
+    return Seen(Answer(502, {}, b"Internal Server Error"), [{"level": level_of(line), **line}])
+
+
+def graphql(code: str, *, data: Any = None) -> Reply:
+    return Reply({"data": data, "errors": [{"message": "no", "path": ["me"], "extensions": {"code": code}}]})
+
+
+PAGE_OF_PROXY = Reply(b"<!doctype html><html>", headers={"content-type": "text/html"})
+BEARER = ", auth: {bearer: 'env:TOKEN'}"
+OWN: dict[str, Any] = {"more": BEARER, "secrets": {"TOKEN": TOKEN}}
+GONE = Reply(
+    {"errors": [{"message": 'Cannot query field "me" on type "Query".', "locations": [{"line": 1, "column": 3}]}]}, 400
+)
+
+INCIDENTS: list[tuple[str, Callable[[Path], Seen]]] = [
+    ("it answers with an error status, or with a page", of_api(Reply({"message": "no"}, status=503))),
+    ("it answers with an error status, or with a page", of_api(PAGE_OF_PROXY)),
+    ("it breaks connections off", unreachable),
+    ("it hangs", hanging),
+    ("it refuses the endpoint's credential by status", of_api(Reply({"message": "no"}, status=401), **OWN)),
+    ("it refuses the endpoint's credential by status", of_api(Reply({"message": "no"}, status=403), **OWN)),
+    ("it refuses the credential in GraphQL, with status 200", of_api(graphql("UNAUTHENTICATED"), **OWN)),
+    ("its resolvers fail, and there is no data", of_api(graphql("INTERNAL_SERVER_ERROR"))),
+    ("it limits requests", of_api(Reply({"message": "no"}, status=429, headers={"retry-after": "30"}))),
+    ("a field of it is gone", of_api(GONE)),
+    ("it breaks its own schema", of_api(Reply({"data": {"me": {"not": "a text"}}}))),
+    ("an endpoint is not there", missing),
+    ("the endpoint's secret is missing", of_api(Reply(), more=BEARER)),
+    ("the issuer's keys cannot be read", key_set_away),
+    ("all callers are refused", refused),
+    ("a tool raises an exception", kit_of("boom", {})),
+    ("a tool takes too long", kit_of("slow", {})),
+    ("a tool needs all memory, or ends its instance", leak),
+]
+BY_CALLERS = {"all callers are refused", "an endpoint is not there"}
+"""Incidents whose lines have the level ``INFO``, because callers bring such lines by themselves."""
+
+
+@pytest.mark.parametrize(
+    ("incident", "seen_in"), INCIDENTS, ids=[f"{name} {n}" for n, (name, _) in enumerate(INCIDENTS)]
+)
+def test_line_of_an_incident_leads_to_its_row_and_the_model_reads_the_words_of_the_row(
+    tmp_path: Path, incident: str, seen_in: Callable[[Path], Seen]
+) -> None:
+    seen = seen_in(tmp_path)
+    (row,) = [row for row in ROWS if row[0] == incident]
+    line = seen.lines[0]
+
+    assert {row_of(each) for each in seen.lines} == {incident}
+    assert line["level"] == ("INFO" if incident in BY_CALLERS else "WARNING")
+    assert incident == "an endpoint is not there" or line["endpoint"] == "api/things"
+    for words in re.findall(r'"([^"]+)"', row[1]):
+        assert words.encode() in seen.answer.body or incident == "it breaks connections off", words
+    assert all(int(status) == seen.answer.status for status in re.findall(r"^HTTP (\d+)", row[1]))
+
+
+@pytest.mark.parametrize("bucket", ["away", "none"])
+def test_storage_that_fails_leads_to_its_row(bucket: str, moto: Moto, capsys: pytest.CaptureFixture[str]) -> None:
+    away = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"} if bucket == "away" else {}
+    role = moto.add_user("function", {"Action": "s3:*", "Resource": "*"})
+    with started_function("s3://bucket-that-is-not-there/endpoints", **{**role, **away}) as function:
+        answer = function.call("Me", {})
+    (line, _) = logged(capsys)
+
+    assert answer.status == 503
+    assert (line["level"], line["endpoint"]) == ("ERROR", "api/things")
+    assert row_of(line) == ("storage cannot be reached" if bucket == "away" else "the bucket is gone")
+
+
+def test_there_are_the_incidents_of_the_page_and_each_names_a_section_of_the_runbook() -> None:
+    sections = anchors(page("operate/runbook").text)
+    linked = {row[0]: re.findall(r"runbook\.md#([a-z-]+)", row[3]) for row in ROWS}
+
+    assert {row[0] for row in ROWS} - {name for name, _ in INCIDENTS} == {
+        *("it is slow, within its limit", "few calls come, and all fail", "the bucket is gone"),
+        *("Lambda has no instance left", "API Gateway throttles", "storage cannot be reached"),
+    }
+    assert len(ROWS) == 22
+    assert {each for names in linked.values() for each in names} <= sections
+    assert all(row[4] for row in ROWS)

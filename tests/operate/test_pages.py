@@ -97,6 +97,10 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     )
     found.append({"message": "request", "outcome": "ok", "memory_percent": 93, "level": "WARNING"})
     found.append({"message": "request", "level": "ERROR", "outcome": "failed", "route": "mcp", "request_id": "r"})
+    found.append({"level": "WARNING", "message": "endpoint missing", "endpoint": "api/things", "reason": "no bundle"})
+    with running_function() as function:
+        function.request("tools/list")
+        found += lines_of(function)
     return found
 
 
@@ -107,10 +111,11 @@ def lines_of(function: Function) -> list[dict[str, Any]]:
 
 FOUND = {
     "Alarm: errors": [{"endpoint not loaded", "failed"}, {"Task timed out"}],
-    "Alarm: throttles": [{"ok", "tool_error", "denied", "failed"}],
-    "Alarm: duration": [{"ok", "tool_error", "denied"}, {"ok", "tool_error"}],
+    "Alarm: throttles": [{"ok", "tool_error", "denied", "failed", "rejected"}],
+    "Alarm: duration": [{"ok", "tool_error", "denied", "rejected"}, {"ok", "tool_error"}],
     "Alarm: upstream failures": [{"tool_error"}],
-    "Alarm: memory": [{"ok"}, {"ok", "tool_error", "denied"}],
+    "Alarm: missing endpoints": [{"endpoint missing"}, {"rejected"}],
+    "Alarm: memory": [{"ok"}, {"ok", "tool_error", "denied", "rejected"}],
     "Alarm: bundle age": [{"endpoint not loaded"}],
 }
 """The outcomes or messages of the lines that each query of a section finds."""

@@ -171,16 +171,15 @@ class Look:
         options = select.locator("option").all_inner_texts()
         select.select_option(label=next(each for each in options if label in each))
 
-    def findings(self, *, impacts: tuple[str, ...] = ("serious", "critical")) -> list[str]:
+    def findings(self) -> list[str]:
         """Return what the rules of accessibility find in each document of the page, as it is now."""
         found: list[str] = []
         for frame in self.page.frames:
             frame.evaluate(AXE.read_text(encoding="utf-8"))
             told = frame.evaluate("axe.run(document, {resultTypes: ['violations'], iframes: false})")
             for each in told["violations"]:
-                if each["impact"] in impacts:
-                    nodes = "; ".join(f"{node['target']}: {node['html'][:160]}" for node in each["nodes"][:5])
-                    found.append(f"{each['impact']} {each['id']}: {each['help']}: {nodes}")
+                nodes = "; ".join(f"{node['target']}: {node['html'][:160]}" for node in each["nodes"][:5])
+                found.append(f"{each['impact']} {each['id']}: {each['help']}: {nodes}")
         return found
 
 

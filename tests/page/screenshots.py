@@ -48,17 +48,27 @@ def editor(look: Look) -> None:
     look.page.locator('iframe[data-part="editor-frame"][data-ready="true"][data-types]').wait_for()
     frame = look.page.frame_locator('iframe[data-part="editor-frame"]')
     frame.locator('[data-part="document-text"]').click()
+    look.page.keyboard.press("Control+a")
     look.page.keyboard.insert_text("{\n  employees {\n    name\n    manager { name }\n  }\n}\n")
     look.page.wait_for_timeout(400)
     look.part("run").click()
     look.part("graphql-outcome").wait_for()
 
 
+def first(look: Look) -> None:
+    form(look)
+    look.page.go_back()
+    look.part("live-call").first.wait_for()
+    look.part("api-state", has="takes connections").wait_for()
+
+
 PICTURES: dict[str, tuple[Callable[[Look], None], str, dict[str, int]]] = {
+    "page-first": (first, "light", DESK),
     "page-light": (call, "light", DESK),
     "page-dark": (why, "dark", DESK),
     "page-reach": (reach, "light", DESK),
     "page-graphql": (editor, "dark", DESK),
+    "page-first-phone": (first, "dark", PHONE),
     "page-phone": (form, "light", PHONE),
     "page-phone-dark": (form, "dark", PHONE),
 }

@@ -257,7 +257,8 @@ def test_other_urls_of_an_endpoint_lead_to_its_page(browser: Any, server: Server
         look.open("one_order")
         look.enter("/number", "7")
         assert "SENT" in look.send()
-        assert "/shop/desk/mcp" in look.part("mcp-url").inner_text()
+        look.part("connect").click()
+        assert "/shop/desk/mcp" in look.part("connect-dialog").inner_text()
 
 
 def test_names_of_200_characters_do_not_widen_a_phone(browser: Any, server: Server) -> None:

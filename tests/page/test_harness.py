@@ -73,4 +73,4 @@ def test_missing_label_is_found(browser: Any, site: tuple[str, dict[str, str]]) 
     pages["/unlabelled"] = f"{CALM}<main><input></main>"
 
     with looking(browser, f"{url}/unlabelled") as look:
-        assert [each.split(":")[0] for each in look.findings()] == ["critical label"]
+        assert "critical label" in [each.split(":")[0] for each in look.findings()]

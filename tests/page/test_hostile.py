@@ -151,7 +151,6 @@ def test_hostile_texts_of_the_schema_are_text_in_its_documentation(browser: Any,
     with at_endpoint(browser, server) as look:
         walk = Walk(look)
         open_editor(look)
-        look.part("docs-body").locator(".type-name").first.click()
         look.part("docs-body", has="at-field").wait_for()
         walk.step()
         look.part("docs-search").fill("Thing")

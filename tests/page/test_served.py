@@ -23,7 +23,7 @@ IDENTITY = f"""\
   issuer: {ISSUER}
   audience: desk
 """
-OWN_ROUTES = ("endpoints", "tools", "why", "reach", "events")
+OWN_ROUTES = ("endpoints", "tools", "api", "why", "reach", "events")
 
 
 def token(**claims: Any) -> str:

@@ -89,11 +89,15 @@ FAULTS: dict[str, Fault] = {"denied": denied, "slowed": slowed, "cut off": cut_o
 
 
 class TestNothingHeld:
-    def test_storage_that_can_be_read_is_ok_with_nothing_in_it_too(self, function: Function, objects: Objects) -> None:
-        objects.bodies.clear()
-
+    def test_storage_with_endpoints_is_ok_and_one_with_nothing_in_it_degraded(
+        self, function: Function, objects: Objects, clocks: Clocks
+    ) -> None:
         assert health(function) == (200, "ok", 0, 0, 0)
-        assert objects.requests == 1
+        objects.bodies.clear()
+        clocks.wait(61)
+
+        assert health(function) == (200, "degraded", 0, 0, 0)
+        assert objects.requests == 4
 
     @pytest.mark.parametrize("fault", FAULTS)
     def test_storage_that_cannot_be_read_is_not_ready(
@@ -117,7 +121,7 @@ class TestNothingHeld:
                 health(function)
                 function.send("HEAD", "/health")
                 function.send("GET", "/health/live")
-            assert objects.requests == refresh
+            assert objects.requests == 2 * refresh
             clocks.wait(61)
 
     def test_requests_at_one_time_share_one_question(self, objects: Objects, clocks: Clocks) -> None:
@@ -254,7 +258,7 @@ class TestNames:
         objects.fault = key_too_long
 
         assert [listed(function, f"{'a' * chars}/b") for chars in (1_100, 5_000)] == [404, 404]
-        assert objects.requests == 0
+        assert objects.requests == 1  # for the names of all endpoints, because none is held
 
         objects.fault = None
         assert listed(function, f"{'a' * 900}/b") == 404
@@ -347,10 +351,10 @@ class TestPreload:
         assert [known.name for known in endpoints.known] == [NAMES[0]]
         http.close()
 
-    def test_preloaded_endpoint_that_is_not_published_does_not_count(self, objects: Objects) -> None:
+    def test_preloaded_endpoint_that_is_not_published_counts_as_failing(self, objects: Objects) -> None:
         environ = {**objects.environ(), "STILE_PRELOAD": "api/none"}
         with started_function(objects.location, **environ) as function:
-            assert health(function) == (200, "ok", 0, 0, 0)
+            assert health(function) == (503, "not_ready", 0, 1, 0)
 
 
 class TestForms:
@@ -415,10 +419,10 @@ class TestAws:
     def test_name_that_no_file_can_have_does_not_count(self, folder_storage: FolderStorage) -> None:
         with running_function(storage=folder_storage) as function:
             assert listed(function, f"{'a' * 300}/b") == 404
-            assert health(function)[:2] == (200, "ok")
+            assert health(function) == (200, "degraded", 0, 0, 0)
 
-    def test_folder_that_is_gone_is_not_ready_and_an_empty_one_is_ready(self, folder_storage: FolderStorage) -> None:
+    def test_folder_that_is_gone_is_not_ready_and_an_empty_one_is_degraded(self, folder_storage: FolderStorage) -> None:
         with started_function(folder_storage.location) as function:
-            assert health(function) == (200, "ok", 0, 0, 0)
+            assert health(function) == (200, "degraded", 0, 0, 0)
         with started_function(f"{folder_storage.location}/gone") as function:
             assert health(function) == (503, "not_ready", 0, 0, 0)

@@ -251,12 +251,13 @@ def test_errors_of_a_release_count_for_its_version_too(
         told = lines.texts()[-1]
         function.post({}, path="/api/broken/mcp")
 
-    of_version = (("function", NAME), ("version", version))
-    assert "version" not in json.loads(told)
-    assert of_version not in {pairs for _, pairs in metrics_in(told)}
+    whole, of_version = (("function", NAME),), (("function", NAME), ("version", version))
+    assert ("version" in json.loads(told)) is counted
+    assert ("errors", of_version) not in metrics_in(told)
     found = metrics_in(lines.texts()[-1])
     assert found.pop(("errors", of_version), [0]) == [int(counted)]
-    assert found == {("errors", (("function", NAME),)): [1]}
+    unserved = {("requests_unserved", pairs): [0] for pairs in (whole, of_version)} if counted else {}
+    assert found == {("errors", whole): [1], **unserved}
 
 
 def test_endpoint_that_cannot_be_loaded_is_an_error(location: str, lines: Lines) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import os
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,6 +53,22 @@ def without_ids(answer: Answer) -> dict[str, str]:
     return {name: value for name, value in answer.headers.items() if name != "x-request-id"}
 
 
+def rest_event(path: str, headers: dict[str, str]) -> dict[str, Any]:
+    """A request of a browser to the root of a REST API."""
+    event: dict[str, Any] = {
+        **json.loads((ROOT / "events" / "rest-v1-base-path-tools-list.json").read_text("utf-8")),
+        "resource": "/",
+        "path": path,
+        "httpMethod": "GET",
+        "pathParameters": None,
+        "body": None,
+        "headers": headers,
+        "multiValueHeaders": {name: [value] for name, value in headers.items()},
+    }
+    event["requestContext"] |= {"path": path, "httpMethod": "GET", "resourcePath": "/"}
+    return event
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     return compiled(tmp_path_factory.mktemp("page"), files(anonymous="challenge"))
@@ -81,8 +99,10 @@ def test_clients_that_do_not_ask_for_html_first_get_the_card(made: Compiled) -> 
     with running_function(made, page="function") as function:
         for accept in ("*/*", "application/json", "application/json, text/html", "text/html;q=0.5, application/json"):
             answers = [visit(function, path, accept) for path in ("/api/things", "/api/absent", "/")]
-            assert [each.status for each in answers] == [401, 404, 404]
-            assert all(each.headers["content-type"] == "application/json" for each in answers)
+            sentence = accept == "*/*"
+            assert [each.status for each in answers] == [401, 404, 200 if sentence else 404]
+            json_answers = answers[:2] if sentence else answers
+            assert all(each.headers["content-type"] == "application/json" for each in json_answers)
         assert "Accept" in answers[0].headers["vary"]
         assert "Accept" in visit(function, "/api/things").headers["vary"]
 
@@ -93,6 +113,41 @@ def test_other_methods_and_other_paths_have_no_page(made: Compiled) -> None:
         assert visit(function, "/api/things", method="POST").status == 404
         paths = ("/a/b/c", "/a", "//", "/1/b", "/a/b%2fc", "/a/.env", "/static/app.js", "/-/endpoints", "/-/events")
         assert {path: visit(function, path).status for path in paths} == dict.fromkeys(paths, 404)
+
+
+def test_url_of_the_page_answers_curl_with_the_addresses_and_names_no_endpoint(made: Compiled) -> None:
+    with running_function(made, page="function", public_url="https://tools.example/base") as function:
+        answer = visit(function, "/", "*/*")
+        (line,) = [line for line in function.lines if line.get("route") == "root"]
+
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert answer.body.decode() == (
+        "The page at https://tools.example/base/ is for browsers; "
+        "MCP clients find https://tools.example/base/folder/name/mcp.\n"
+    )
+    assert line["reason"] == "no Accept: text/html, so no page"
+
+
+@pytest.mark.parametrize("path", ["/", "/api/things", "/editor.html"])
+def test_document_is_compressed_for_browsers_that_take_it(made: Compiled, path: str) -> None:
+    with running_function(made, page="function") as function:
+        plain, packed = visit(function, path), visit(function, path, **{"accept-encoding": "br;q=0, gzip, deflate"})
+        refused = visit(function, path, **{"accept-encoding": "gzip;q=0"})
+
+    assert packed.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(packed.body) == plain.body == refused.body
+    assert len(packed.body) * 3 < len(plain.body)
+    assert all("Accept-Encoding" in each.headers["vary"] for each in (plain, packed, refused))
+    assert all("content-encoding" not in each.headers for each in (plain, refused))
+
+
+def test_rest_api_that_passes_no_bytes_gets_the_document_as_text(made: Compiled) -> None:
+    headers = {"accept": BROWSER, "accept-encoding": "gzip"}
+    with running_function(made, page="function") as function:
+        answer = function.handler(rest_event("/", headers), Context())
+
+    assert answer["isBase64Encoded"] is False
+    assert answer["body"].startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize("mode", ["dev", "serve", "function"])
@@ -189,19 +244,8 @@ def test_final_slash_behind_an_endpoint_leads_to_its_page(made: Compiled, base: 
 
 @pytest.mark.parametrize("path", ["/tools", "/tools/", "/"])
 def test_page_is_found_at_the_root_of_a_rest_api_below_a_base_path(made: Compiled, path: str) -> None:
-    event = {
-        **json.loads((ROOT / "events" / "rest-v1-base-path-tools-list.json").read_text("utf-8")),
-        "resource": "/",
-        "path": path,
-        "httpMethod": "GET",
-        "pathParameters": None,
-        "body": None,
-        "headers": {"accept": BROWSER},
-        "multiValueHeaders": {"accept": [BROWSER]},
-    }
-    event["requestContext"] |= {"path": path, "httpMethod": "GET", "resourcePath": "/"}
     with running_function(made, page="function") as function:
-        assert function.handler(event, Context())["statusCode"] == 200
+        assert function.handler(rest_event(path, {"accept": BROWSER}), Context())["statusCode"] == 200
 
 
 def test_mcp_url_in_a_browser_leads_to_the_page_and_to_other_clients_as_before(made: Compiled) -> None:

@@ -373,7 +373,7 @@ class TestLocations:
         environ = {"AWS_DEFAULT_REGION": region}
         storage = S3Storage(bucket, "p", http=http, environ=environ, credentials=CredentialSource(environ, http=http))
 
-        assert storage._url("a b/c") == expected
+        assert storage._url("p/a b/c") == expected
 
     def test_the_endpoint_of_s3_comes_before_the_general_one(self, http: HttpClient) -> None:
         with running_server(answering(answer(b"{}", ETag='"1"'))) as server:

@@ -33,6 +33,7 @@ class ReadOnly:
         self.location = inner.location
         self.read: Callable[..., StoredObject | None] = inner.read
         self.warm: Callable[[], None] = inner.warm
+        self.list_keys: Callable[..., Sequence[str]] = inner.list_keys
 
     def write(self, key: str, body: bytes) -> None:
         """The writer did."""
@@ -46,7 +47,7 @@ def published_bucket(moto: Moto, compiled: Compiled) -> BundleBucket:
     moto.add_bucket(NAME)
     publisher = {"Action": ["s3:PutObject", "s3:GetObject"], "Resource": f"arn:aws:s3:::{NAME}/{PREFIX}/*"}
     writer = moto.add_user("publisher", publisher)
-    role = moto.add_user("function", *_role_statements())
+    role = moto.add_user("function", *role_statements())
     location = f"s3://{NAME}/{PREFIX}"
     http = HttpClient()
     store(open_publish_storage(location, http=http, environ=writer), compiled)
@@ -54,9 +55,9 @@ def published_bucket(moto: Moto, compiled: Compiled) -> BundleBucket:
     return BundleBucket(location, writer, role)
 
 
-def _role_statements() -> Sequence[Mapping[str, object]]:
+def role_statements(name: str = NAME) -> Sequence[Mapping[str, object]]:
     """The statements on bundles of the role that the template makes."""
     stack = Stack(
-        "template.yaml", {"BundlePrefix": PREFIX}, attributes={"Storage.Outputs.BucketArn": f"arn:aws:s3:::{NAME}"}
+        "template.yaml", {"BundlePrefix": PREFIX}, attributes={"Storage.Outputs.BucketArn": f"arn:aws:s3:::{name}"}
     )
     return [each for each in statements(stack, "StileRole") if "s3:" in str(each["Action"])]

@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from urllib.parse import unquote
 
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
@@ -62,7 +63,13 @@ class Objects:
             (self.fault or Peer.send)(peer, self._answer(request))
 
     def _answer(self, request: bytes) -> bytes:
-        key = request.split(b" ", 2)[1].decode().removeprefix(f"/{BUCKET}/{PREFIX}/")
+        target = request.split(b" ", 2)[1].decode()
+        if "list-type=2" in target:
+            prefix = unquote(target.partition("&prefix=")[2].partition("&")[0])
+            keys = (f"{PREFIX}/{key}" for key in sorted(self.bodies))
+            listed = "".join(f"<Key>{key}</Key>" for key in keys if key.startswith(prefix))
+            return answer(f"<ListBucketResult>{listed}</ListBucketResult>".encode())
+        key = target.removeprefix(f"/{BUCKET}/{PREFIX}/")
         body = self.bodies.get(key)
         if body is None:
             return refusal("404 Not Found", "NoSuchKey")

@@ -13,9 +13,9 @@ from typing import Any
 from handler.commands.folders.endpoints import Outcome, Record
 from handler.commands.folders.user_secret import CACHE, user_cache
 from handler.compiler.schema.schema_cache import key_of
-from handler.compiler.source.files import NEVER_ENTERED, POLICY_TESTS, QUESTIONS
+from handler.compiler.source.files import NEVER_ENTERED, QUESTIONS, TESTS
 
-UNRECORDED = frozenset({*NEVER_ENTERED, ".git", POLICY_TESTS, QUESTIONS})
+UNRECORDED = frozenset({*NEVER_ENTERED, ".git", *TESTS, QUESTIONS})
 """The names in a folder whose endpoint has no record: of other tools' files, and of trials, which go by the clock."""
 
 MAX_BYTES = 32_000_000

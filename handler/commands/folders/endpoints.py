@@ -14,9 +14,10 @@ from handler.bundle.model import ENDPOINT_NAME
 from handler.commands.console import ERR, complain_of, track
 from handler.compiler.codes import CODES
 from handler.compiler.compile import Compiled, compile_endpoint, compile_explained
+from handler.compiler.problems import Problems
 from handler.compiler.provenance import Provenance
 from handler.compiler.schema.schema_cache import SchemaCache
-from handler.compiler.source.files import CONFIG, ENTRY, EXPECTED_NAME, NEVER_ENTERED, POLICY_TESTS, STEPZEN_CONFIG
+from handler.compiler.source.files import CONFIG, ENTRY, EXPECTED_NAME, NEVER_ENTERED, STEPZEN_CONFIG, TESTS
 from handler.errors.authoring import CompileError, Problem
 from handler.text.sentences import some
 
@@ -33,7 +34,7 @@ Record = Mapping[str, Any]
 class Outcome:
     """The outcome of one endpoint folder: the compiled endpoint, or ``None`` and its problems.
 
-    A compiled endpoint has problems if it is not as ``policies.test.yaml`` expects.
+    A compiled endpoint has problems if its files of tests have.
     """
 
     folder: Path
@@ -58,8 +59,8 @@ def compile_all(
 ) -> list[Outcome]:
     """Compile the endpoints at or below ``folder``; empty if there are none. ``endpoint`` names a single endpoint.
 
-    ``tested``: an expectation of ``policies.test.yaml`` that is not met is a problem of its endpoint, too. An endpoint
-    with a record is not compiled.
+    ``tested``: an expectation of ``policies.test.yaml`` that is not met is a problem of its endpoint, too, and a
+    mistake in ``tools.test.yaml``. An endpoint with a record is not compiled.
     """
 
     def outcome_of(each: Path) -> Outcome:
@@ -74,11 +75,16 @@ def compile_all(
 
 def _tested(outcome: Outcome, *, stage: str | None, endpoint: str | None) -> Outcome:
     compiled = outcome.compiled
-    if compiled is None or not os.path.lexists(compiled.env_file.with_name(POLICY_TESTS)):
+    if compiled is None or not any(os.path.lexists(compiled.env_file.with_name(name)) for name in TESTS):
         return outcome
-    from handler.commands.folders.policy_tests import policy_problems  # it loads everything that serves requests
+    # These load everything that serves requests.
+    from handler.commands.folders.policy_tests import policy_problems
+    from handler.commands.folders.tool_tests import read_tool_tests
 
-    return replace(outcome, problems=policy_problems(outcome.folder, compiled, stage=stage, endpoint=endpoint))
+    problems = Problems()
+    read_tool_tests(outcome.folder, compiled, problems, stage=stage)
+    of_policies = policy_problems(outcome.folder, compiled, stage=stage, endpoint=endpoint)
+    return replace(outcome, problems=(*of_policies, *problems.error().problems))
 
 
 def compile_one(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from handler.audience.reach import OPEN_VERDICTS, Causes, Entrance, Passage, Reach, Visitor, rules_at, rules_of
 from handler.audience.view_paths import USUAL_ROOTS, resolve_in
-from handler.bundle.tools import GraphQLTool, PrescribedTool
+from handler.bundle.tools import GraphQLTool, PrescribedTool, Tool
 from handler.commands.local.callers import NOTATION, NamedCaller, read_caller
 from handler.commands.local.local_endpoint import stored
 from handler.commands.local.local_server import local_http, local_services
@@ -113,33 +113,13 @@ class _Judge:
         if not isinstance(entrance.tool, PrescribedTool | GraphQLTool):
             self._unknown(tried.at, f'"{tried.tool}" is no operation: a tool in Python cannot be tried')
             return
-        try:
-            self._check_arguments(entrance.tool, tried)
-        except CallError as exc:
-            self._unknown(tried.at, f"this is a call of nobody: {_first_line(exc)}")
+        if misfit := arguments_misfit(self._reach, entrance.tool, tried.arguments):
+            self._unknown(tried.at, f"this is a call of nobody: {misfit}")
             return
         refusal = self._refusal(entrance, entrance.tool, tried)
         if bool(refusal) != tried.refused:
             sentence = refusal or "the call is let through: expected that it is refused"
             self._refuse(tried.at, f"{self._visitor.label} calls {tried.tool}: {sentence}")
-
-    def _check_arguments(self, tool: PrescribedTool | GraphQLTool, tried: Try) -> None:
-        """Check that the arguments fit for somebody: such a call would be refused without any policy.
-
-        Raises:
-            CallError: the arguments fit for nobody.
-        """
-        everybody = self._reach.visitor_of(DEVELOPMENT, "").evaluation
-        arguments = self._reach.endpoint.validator(tool, everybody).read(tried.arguments)
-        if isinstance(tool, GraphQLTool) and self._reach.index is not None:
-            check_document(
-                arguments["query"],
-                schemas=ViewSchemas(build_view(self._reach.index, ())),
-                operation_name=arguments.get("operationName"),
-                variables=arguments.get("variables") or {},
-                limits=tool.limits,
-                for_model=True,
-            )
 
     def _refusal(self, entrance: Entrance, tool: PrescribedTool | GraphQLTool, tried: Try) -> str:
         """Return the reason for which a call is refused before anything is sent; empty string if it is let through.
@@ -232,6 +212,25 @@ class _Judge:
         self._problems.add(at, sentence, code="unmet-expectation")
 
 
+def arguments_misfit(reach: Reach, tool: Tool, arguments: JSONObject) -> str:
+    """Return the reason for which arguments fit for nobody, whatever the policies are; empty string if they fit."""
+    everybody = reach.visitor_of(DEVELOPMENT, "").evaluation
+    try:
+        arguments = reach.endpoint.validator(tool, everybody).read(arguments)
+        if isinstance(tool, GraphQLTool) and reach.index is not None:
+            check_document(
+                arguments["query"],
+                schemas=ViewSchemas(build_view(reach.index, ())),
+                operation_name=arguments.get("operationName"),
+                variables=arguments.get("variables") or {},
+                limits=tool.limits,
+                for_model=True,
+            )
+    except CallError as exc:
+        return _first_line(exc)
+    return ""
+
+
 def _first_line(reason: Exception) -> str:
     return str(reason).partition("\n")[0]
 
@@ -248,6 +247,10 @@ def _rule_in_words(rule: Rule) -> str:
 KEYS = ("as", "sees", "not", "tools", "may", "may_not", "stages")
 EXPECTING = ("sees", "not", "tools", "may", "may_not")
 LISTS = ("sees", "not", "may", "may_not")
+EXAMPLES = {"as": "{as: anonymous, tools: {exactly: []}}", "tool": "{tool: NAME, as: anonymous, holds: {data: {}}}"}
+"""First key of an entry -> an entry of its file."""
+
+MAX_TESTS_BYTES = 1_000_000
 
 Named = tuple[str, Place]
 
@@ -277,27 +280,34 @@ class Expectation:
 def _read_expectations(folder: Path, file: str, problems: Problems, *, stage: str | None) -> list[Expectation]:
     """Read the entries for a stage. Files of claims are found from the folder of ``file``."""
     files = EndpointFiles(folder, problems)
-    text = files.read(file)
+    sections = read_entries(files, file, problems, stage=stage, keys=KEYS)
+    entries = [_entry(section, problems, folder=(folder / file).parent) for section in sections]
+    return [entry for entry in entries if entry]
+
+
+def read_entries(
+    files: EndpointFiles, file: str, problems: Problems, *, stage: str | None, keys: Sequence[str]
+) -> Iterator[Section]:
+    """Yield the entries of a file for a stage, and report unknown keys and stages, and that there is no entry."""
+    text = files.read(file, max_bytes=MAX_TESTS_BYTES) if files.exists(file) else None
     node = None if text is None else parse_yaml_list(text, file, problems, key="tests")
     top = Section(node, file=file, problems=problems, variables=None)
     if text is not None and not top.has_items("tests") and not problems.errors:
-        sentence = "it expects nothing: write an entry, as - {as: anonymous, tools: {exactly: []}}, or remove the file"
+        sentence = f"it expects nothing: write an entry, as - {EXAMPLES[keys[0]]}, or remove the file"
         problems.add(Place(file), sentence, code="unknown-expectation")
-    entries = []
     for section in top.sections("tests"):
-        section.expect(*KEYS)
+        section.expect(*keys)
         stages = section.texts("stages")
         for name, at in stages:
             if name and not files.exists(join(file, f"config.{name}.yaml")):  # the entry would never be judged
                 sentence = f'there is no stage "{name:.80}": config.{name:.80}.yaml does not exist'
                 problems.add(at, sentence, code="unknown-expectation")
         if not stages or (stage or "") in [name for name, _ in stages]:
-            entries.append(_entry(section, problems, folder=(folder / file).parent))
-    return [entry for entry in entries if entry]
+            yield section
 
 
 def _entry(section: Section, problems: Problems, *, folder: Path) -> Expectation | None:
-    caller = _caller(section, problems, folder=folder)
+    caller = entry_caller(section, problems, folder=folder)
     if not any(key in section for key in EXPECTING):
         section.refuse("sees", f"one of {', '.join(EXPECTING)}: the entry expects nothing")
     for key in LISTS:
@@ -320,7 +330,8 @@ def _entry(section: Section, problems: Problems, *, folder: Path) -> Expectation
     )
 
 
-def _caller(section: Section, problems: Problems, *, folder: Path) -> NamedCaller | None:
+def entry_caller(section: Section, problems: Problems, *, folder: Path) -> NamedCaller | None:
+    """Return the caller in the key ``as`` of an entry; ``None`` after reporting that there is none."""
     if section.is_mapping("as"):
         inline = section.section("as")
         inline.expect("claims")

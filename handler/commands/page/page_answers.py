@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from handler.audience.reach import Entrance, Passage, Reach, Visitor, rules_of
 from handler.audience.view_paths import resolve_in
 from handler.audience.ways import Standing, lacking_scopes
+from handler.commands.check import sentence_on_callers
 from handler.commands.console import plain_problem
 from handler.commands.explain import FieldReach
-from handler.commands.local.author_view import shown_url
+from handler.commands.local.author_view import describe_exchange, shown_url
 from handler.commands.local.dev_session import Workbench
 from handler.commands.local.local_endpoint import local_settings
-from handler.commands.local.local_server import unset_secrets
+from handler.commands.local.local_server import ObservedExchange, local_http, unset_secrets
 from handler.commands.page.served import Persona, ServedEndpoint, visitor_of
 from handler.compiler.problems import Place
 from handler.compiler.provenance import Cause
 from handler.errors.authoring import Problem, UnknownCoordinate
+from handler.errors.infrastructure import HttpError
 from handler.graph.documents.used_fields import fields_in, parse
 from handler.graph.index import SchemaIndex
+from handler.http.client import HttpRequest
 from handler.server.asgi.responses import Refused
 from handler.text.sentences import some
 
@@ -29,6 +33,9 @@ USABLE = ("yes", "call")
 
 MAX_REASONS = 200
 """Reasons of one answer: a rule may hide every field of a large schema."""
+
+CONNECT_S = 3.0
+"""The time in which the server of an API takes a connection."""
 
 MAX_MATCHES = 50
 MAX_TEXT_CHARS = 500
@@ -43,13 +50,13 @@ def plain_endpoint(served: ServedEndpoint, url: str, *, personas: bool) -> dict[
     name = bundle.endpoint
     return {
         "name": name,
-        "title": " ".join(word for part in name.split("/") for word in part.replace("_", "-").split("-") if word),
         "description": bundle.instructions,
         "mcpUrl": url,
         "upstream": shown_url(bundle.upstream.url),
         "folder": served.folder.as_posix(),
         "served": True,
         "tools": len(bundle.tools),
+        "callers": sentence_on_callers(bundle)[0],
         "problems": 0,
         "warnings": len(served.warnings),
         "unset": unset_secrets(served.compiled, local_settings()),
@@ -59,9 +66,24 @@ def plain_endpoint(served: ServedEndpoint, url: str, *, personas: bool) -> dict[
 
 def plain_unserved(name: str, folder: Path) -> dict[str, Any]:
     """Return an endpoint that never compiled as JSON: its name and its folder, and nothing that a bundle says."""
-    nothing = {"title": "", "description": "", "mcpUrl": "", "upstream": "", "tools": 0, "warnings": 0}
+    nothing = {"description": "", "mcpUrl": "", "upstream": "", "tools": 0, "callers": "", "warnings": 0}
     lists: dict[str, Any] = {"unset": [], "personas": []}
     return {"name": name, "folder": folder.as_posix(), "served": False, "problems": 0, **nothing, **lists}
+
+
+def plain_api(served: ServedEndpoint) -> dict[str, Any]:
+    """Return whether the server of an endpoint's API takes connections, and the cause if not. It gets no request."""
+    upstream = served.compiled.bundle.upstream
+    if not upstream.url or upstream.tenant:
+        return {"reached": None, "said": ""}
+    try:
+        with closing(local_http()) as http:
+            http.open(upstream.url, timeout_s=CONNECT_S, guarded=True)
+    except HttpError as exc:
+        request = HttpRequest(method="POST", url=upstream.url, timeout_s=CONNECT_S, max_bytes=0)
+        exchange = ObservedExchange(request=request, failure=exc, duration_ms=0)
+        return {"reached": False, "said": describe_exchange(exchange, served.compiled)}
+    return {"reached": True, "said": ""}
 
 
 def plain_problems(workbench: Workbench, served: Iterable[ServedEndpoint]) -> list[dict[str, Any]]:
@@ -118,21 +140,12 @@ def _plain_tool(served: ServedEndpoint, entrance: Entrance, standing: Standing) 
         "name": row.name,
         "title": tool.entry.get("title", "") if tool else "",
         "kind": row.kind,
-        "runs": row.runs,
         "file": file,
         "line": line,
         "tokens": row.tokens,
-        "bytes": row.bytes,
-        "types": row.types,
         "listed": row.listed,
-        "hidden": bool(tool and tool.options.hidden),
         "confirm": tool.options.confirm if tool else "",
-        "condition": row.condition,
-        "scopes": list(tool.options.scopes) if tool else [],
-        "anonymous": row.anonymous,
         "usable": standing.verdict in USABLE,
-        "verdict": standing.verdict,
-        "note": standing.note,
         "warnings": [warning.sentence for warning in served.warnings if is_concerned(warning)],
     }
 

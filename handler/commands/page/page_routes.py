@@ -18,6 +18,7 @@ from handler.commands.local.dev_log import PAGE, RequestParts, current_headers
 from handler.commands.local.dev_session import Workbench
 from handler.commands.page.live import Live, call_event, utc_now
 from handler.commands.page.page_answers import (
+    plain_api,
     plain_endpoint,
     plain_problems,
     plain_tools,
@@ -91,7 +92,10 @@ class DevPage:
             served, persona = self._endpoint_and_persona(query)
             return {"tools": plain_tools(served, persona), "caller": persona.id}
 
-        asks = {"endpoints": self._all, "tools": tools, "why": self._why, "reach": self._reach}
+        def api(query: Mapping[str, str]) -> dict[str, Any]:
+            return plain_api(self._find(query.get("endpoint", "")))
+
+        asks = {"endpoints": self._all, "tools": tools, "api": api, "why": self._why, "reach": self._reach}
         answers: dict[str, Answer] = {**{name: partial(_json, ask) for name, ask in asks.items()}, "events": events}
         routes = tuple(Route(f"/-/{name}", partial(_own, answer), methods=["GET"]) for name, answer in answers.items())
         for route in routes:

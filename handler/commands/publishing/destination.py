@@ -7,13 +7,13 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from handler.bundle.model import ENDPOINT_NAME, Bundle
-from handler.bundle.stored import bundle_key, format_of, older_bundle_keys, read_bundle, short_digest
+from handler.bundle.stored import bundle_key, format_of, older_bundle_keys, read_bundle, short_digest, withdrawal_key
 from handler.commands.command_line import REFUSED
 from handler.commands.console import complain
 from handler.commands.publishing.facts import PublishFacts, read_facts
@@ -138,6 +138,13 @@ def withdraw(storage: PublishStorage, etags: Mapping[str, str], facts: PublishFa
     """
     for key, etag in etags.items():
         storage.remove(key, expected=etag, facts=facts.stored())
+
+
+def unmark(storage: PublishStorage, endpoint: str) -> None:
+    """Remove the mark of a withdrawn endpoint, if it is there and may be removed: beside a bundle it does nothing."""
+    key = withdrawal_key(endpoint)
+    with suppress(StorageError):
+        storage.remove(key, expected=storage.head(key).etag, facts={})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.command_line import current_answer
 from handler.commands.console import ERR, OUT, complain, one_line, slow_work, track
 from handler.commands.publishing.bundle_parts import BundleChange, changed_parts
-from handler.commands.publishing.destination import AT_ONCE, bundles_by_endpoint, withdraw
+from handler.commands.publishing.destination import AT_ONCE, bundles_by_endpoint, unmark, withdraw
 from handler.commands.publishing.facts import PublishFacts, read_facts
 from handler.compiler.compile import Compiled
 from handler.errors import StileError
@@ -179,7 +179,9 @@ class Publication:
             if each.present and each.what == "repaired" and not self._force:
                 return each.present
             expected = each.present.etag if each.present else None
-            return self._storage.put(bundle_key(each.name), each.raw, expected=expected, facts=facts.stored())
+            head = self._storage.put(bundle_key(each.name), each.raw, expected=expected, facts=facts.stored())
+            unmark(self._storage, each.name)
+            return head
 
         work = Parallel(store, planned)
         sentence = f"Storing {counted(len(planned), 'endpoint')} in {self._storage.location}"

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -72,7 +74,7 @@ class ForeignFolder:
     def find(self, path: str) -> str:
         """Return the name of a file or folder, or an empty string. Other servers count paths from where they start."""
         parts = [part for part in PurePosixPath(path).parts if part not in ("/", "..")]
-        names = ["/".join(parts[start:]) for start in range(len(parts))] or ["."]
+        names = ["/".join(parts[start:]) for start in range(len(parts))] or ([path] if path == "." else [])
         return next((name for name in names if self.files.exists(name)), "")
 
     def read(self, name: str) -> str:
@@ -90,7 +92,8 @@ def find_foreign(folder: Path, named: str | None) -> ForeignFolder:
     """Read the one configuration of another server in a folder. ``named`` is its file, if several may be it."""
     problems, foreign = Problems(), []
     files = EndpointFiles(folder, problems)
-    names = [named] if named else [name for name in files.names_beside(CONFIG) if name.endswith((".yaml", ".yml"))]
+    beside = [f"{place}{name}" for place in ("", ".apollo/") for name in files.names_beside(f"{place}{CONFIG}")]
+    names = [named] if named else [name for name in beside if name.endswith((".yaml", ".yml"))]
     for name in names:
         node = parse_yaml(files.read(name) or "", name, problems)
         top = Section(node, file=name, problems=problems, variables=None)
@@ -152,7 +155,9 @@ def adopted_operations(foreign: ForeignFolder) -> Iterator[tuple[str, str]]:
     paths = foreign.at("operations.paths", list) + [each.get("path") for each in folders if each.get("id") == used]
     names: dict[str, None] = {}
     for path in map(str, paths):
-        top = foreign.find(path)
+        parts = PurePosixPath(path).parts
+        plain = list(takewhile(lambda part: "*" not in part, parts))  # a pattern such as operations/**/*.graphql
+        top = foreign.find("/".join(plain) or ".")
         if not top:
             foreign.decisions[f"operations in {path}"] = (
                 f"copy them into {OPERATIONS_FOLDER}/: FOLDER does not have them"
@@ -162,8 +167,10 @@ def adopted_operations(foreign: ForeignFolder) -> Iterator[tuple[str, str]]:
         below = [top]
         if (foreign.files.folder / top).is_dir():
             below = operation_files(foreign.files, top, foreign.problems)
-        if not foreign.is_cosmo:  # Apollo MCP Server reads no folders below
+        pattern = parts[len(plain) :]
+        if not (foreign.is_cosmo or len(pattern) > 1):  # Apollo MCP Server reads no folders below
             below = [name for name in below if name == top or "/" not in name.removeprefix(f"{top}/")]
+        below = [name for name in below if not pattern or fnmatch(PurePosixPath(name).name, pattern[-1])]
         names |= dict.fromkeys(below)
     refuse_unread(foreign.problems, foreign.files.folder)
     for name in names:

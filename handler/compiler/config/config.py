@@ -31,7 +31,7 @@ from handler.compiler.config.table import (
 from handler.compiler.config.upstream import read_upstream
 from handler.compiler.config.values import is_toolkit
 from handler.compiler.problems import Place, Problems, place_text
-from handler.compiler.source.files import CONFIG, ENV_FILE, POLICY_TESTS, QUESTIONS, EndpointFiles, Variables, join
+from handler.compiler.source.files import CONFIG, ENV_FILE, QUESTIONS, TESTS, EndpointFiles, Variables, join
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import overlay, parse_yaml
 from handler.errors.authoring import Problem
@@ -277,7 +277,7 @@ OTHER_STEMS = ("conf", "configuration")
 LIKENESS = 0.9
 """``confg``, ``cnofig`` and ``configs`` are like ``config``."""
 
-TESTING = {name.removesuffix(".yaml"): name for name in (POLICY_TESTS, QUESTIONS)}
+TESTING = {name.removesuffix(".yaml"): name for name in (*TESTS, QUESTIONS)}
 TESTING_LIKENESS = 0.8
 """``policy.test`` and ``policies.tests`` are like ``policies.test``, and ``policies`` is not."""
 

@@ -32,6 +32,8 @@ ENV_FILE = ".env"
 QUESTIONS = "questions.yaml"
 SDL_SUFFIXES = (".graphql", ".gql", ".graphqls")
 POLICY_TESTS = "policies.test.yaml"
+TOOL_TESTS = "tools.test.yaml"
+TESTS = (POLICY_TESTS, TOOL_TESTS)
 
 MAX_FILE_BYTES = 8_000_000
 """Large enough for GitHub's schema (1.2 MB of SDL), small enough to refuse files that are not schemas."""

@@ -35,6 +35,7 @@ from handler.compiler.config.config import KitUse
 from handler.compiler.problems import Place, Problems, place_text
 from handler.compiler.tools.content import CompiledCode
 from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.fastmcp_imports import PACKAGES, fastmcp_imports
 from handler.compiler.tools.skills import CompiledSkill, code_skill
 from handler.errors.authoring import ToolDefinitionError
 from handler.errors.infrastructure import CodeUnavailable
@@ -45,8 +46,6 @@ from handler.text.sentences import did_you_mean
 STDOUT, STDERR = 1, 2
 
 OWN_PACKAGES = ("handler", "stile")
-FASTMCP = ("fastmcp", "mcp.server.fastmcp", "mcp")
-"""Modules that files for FastMCP import."""
 
 Definition = ToolDefinition | PromptDefinition | ResourceDefinition
 
@@ -55,7 +54,13 @@ def read_code(context: CompileContext, grounds: AccessDefaults, *, modules: Sequ
     """Import the toolkits and freeze their definitions. ``modules`` may be imported."""
     kits, problems = context.config.code.kits, context.problems
     rules = [rule_of(kit, grounds, problems) for kit in kits]
-    toolkits = [_import_kit(kit, modules=modules, problems=problems) for kit in kits]
+    imports = fastmcp_imports(modules) if kits else []
+    toolkits = [_import_kit(kit, modules=modules, problems=problems, shown=bool(imports)) for kit in kits]
+    for at, sentence, missing in imports:
+        if None in toolkits:
+            problems.add(at, sentence, code="module-failed")
+        elif missing:  # in a function, or in a try
+            problems.warn(at, sentence, code="unknown-context-member")
     loaded = [
         (kit, toolkit, rule.mask)
         for kit, toolkit, rule in zip(kits, toolkits, rules, strict=True)
@@ -193,8 +198,11 @@ def _entity(definition: Definition, entry: JSONObject, *, kit: str, mask: Mask) 
             return CodeResource(entry=entry, kit=kit, digest=digest, mask=mask, hidden=hidden)
 
 
-def _import_kit(kit: KitUse, *, modules: Sequence[str], problems: Problems) -> Toolkit | None:
-    """Import the current files of a toolkit; ``None`` after reporting an error. ``modules`` may be imported."""
+def _import_kit(kit: KitUse, *, modules: Sequence[str], problems: Problems, shown: bool) -> Toolkit | None:
+    """Import the current files of a toolkit; ``None`` after reporting an error. ``modules`` may be imported.
+
+    ``shown``: missing modules of FastMCP are reported elsewhere.
+    """
     if not is_among(kit.module, modules):
         remedy = f"set STILE_CODE_MODULES={','.join([*modules, kit.module])} here and where the function runs"
         sentence = f'"{kit.use}": modules are imported only if STILE_CODE_MODULES names them: {remedy}'
@@ -206,7 +214,11 @@ def _import_kit(kit: KitUse, *, modules: Sequence[str], problems: Problems) -> T
     importlib.invalidate_caches()
     try:
         with _reporting(kit, problems):
-            return load_kit(kit.use, modules=modules)
+            try:
+                return load_kit(kit.use, modules=modules)
+            except ModuleNotFoundError as exc:
+                if not (shown and is_among(exc.name or "", PACKAGES)):
+                    raise
     finally:
         sys.dont_write_bytecode = before
     return None
@@ -268,9 +280,7 @@ def _sentence(exc: BaseException) -> str:
     if isinstance(exc, ModuleNotFoundError) and name == "pydantic":
         return MISSING
     package, remedy = name.partition(".")[0], ""
-    if package in FASTMCP or name in FASTMCP:
-        remedy = "; write `from stile import Toolkit` instead, as docs/from-fastmcp.md shows"
-    elif package in OWN_PACKAGES and (own := _namesake(package)):
+    if package in OWN_PACKAGES and (own := _namesake(package)):
         remedy = f"; {own} has the name of a package of Stile, so that one of them hides the other: rename {own}"
     return f"its code raised {traceback.format_exception_only(exc)[-1].strip()}{remedy}"
 

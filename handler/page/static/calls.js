@@ -20,7 +20,7 @@
   function draw(container, tool, signal) {
     const memory = kept.get(keyOf(tool)) ?? {};
     kept.set(keyOf(tool), memory);
-    const form = stile.forms.make(schemaOf(tool), { kept: memory.form, changed: stile.later(() => (memory.form = form.state()), 100) });
+    const form = stile.forms.make(schemaOf(tool), { kept: memory.again ? { value: memory.again } : memory.form, changed: stile.later(() => (memory.form = form.state()), 100) });
     const area = el("div", { "data-part": "result", class: "result", hidden: true });
     const send = el("button", { type: "button", class: "primary", "data-part": "send", on: { click: run } }, { prompt: "Get", resource: "Read", template: "Read" }[tool.kind] ?? "Call");
     const cancel = el("button", { type: "button", "data-part": "cancel", hidden: true, on: { click: () => runs.find("call", tool)?.cancel() } }, "Cancel");
@@ -35,8 +35,11 @@
     });
     signal.addEventListener("abort", () => (memory.form = form.state()));
     const going = runs.find("call", tool);
+    const isAgain = Boolean(memory.again);
+    delete memory.again;
     if (going) follow(going);
     else if (memory.outcome) show(memory.outcome);
+    if (isAgain) goOn({});
 
     function run() {
       if (runs.find("call", tool)) return;
@@ -76,7 +79,8 @@
       const isNew = outcome !== memory.said;
       memory.said = outcome;
       const said = summary(outcome);
-      replace(area, el("div", { class: "outcome", "data-part": "outcome" }, said.node), outcome.answer ? tabsOf(outcome, memory, goOn, signal) : null);
+      const goOnFrom = (next) => goOn({ ...outcome.args, ...next });
+      replace(area, el("div", { class: "outcome", "data-part": "outcome" }, said.node), outcome.answer ? tabsOf(outcome, memory, goOnFrom, signal) : null);
       if (!isNew) return;
       stile.say(said.words);
       area.firstChild.scrollIntoView({ block: "nearest" });
@@ -84,11 +88,22 @@
       if (message) form.flagServer(String(message), { mayFocus });
     }
 
+    /** Fill in arguments, and call a tool that changes nothing. A person sends what may change something. */
     function goOn(next) {
       form.write({ ...form.draft(), ...next });
       send.focus();
-      stile.say("The arguments to go on are filled in");
+      if (METHODS[tool.kind] || tool.entry?.annotations?.readOnlyHint === true) run();
+      else stile.say("The arguments are filled in");
     }
+  }
+
+  /** Open the tool of an earlier call with its arguments, and call it again. */
+  function again({ tool, args }) {
+    const isGraphQL = tool.kind === "graphql";
+    if (isGraphQL) stile.graphql.recall(tool, args);
+    else kept.set(keyOf(tool), { ...kept.get(keyOf(tool)), again: args });
+    stile.endpoint.openTool(tool.key);
+    stile.openPanel(isGraphQL ? "graphql" : "call");
   }
 
   function paramsOf(tool, value) {
@@ -114,7 +129,7 @@
       el("span", { class: "quiet" }, `as ${stile.personas.label(persona)}`),
       more ? el("p", { class: "notice bad" }, more) : null,
     ];
-    return { node, words: `${words}. ${more ?? ""}` };
+    return { node, kind, words: `${words}. ${more ?? ""}` };
   }
 
   function verdict(answer, failure) {
@@ -129,9 +144,12 @@
   // Tabs of an answer ---------------------------------------------------------------------------------------------------------
   function tabsOf(outcome, memory, goOn, signal) {
     const { answer } = outcome;
+    const cause = el("div", { class: "section", "data-part": "cause" });
+    const isFailed = state.dev && !(answer.result && !answer.result.isError);
+    if (isFailed) stile.live.cause(cause, answer.callId, signal);
     const made = [
-      { id: "result", title: "Result", render: (container) => replace(container, people(answer, goOn)) },
-      { id: "model", title: "As the model reads it", render: (container) => replace(container, model(answer)) },
+      { id: "result", title: "Result", render: (container) => replace(container, people(outcome, goOn), isFailed ? cause : null) },
+      { id: "model", title: "As the model reads it", render: (container) => replace(container, model(answer), isFailed ? cause : null) },
     ];
     if (state.dev) {
       made.push(
@@ -143,11 +161,24 @@
     return stile.tabs({ label: "Views of the answer", part: "result-tabs", selected: memory.tab, onselect: (id) => (memory.tab = id), tabs: made }).node;
   }
 
-  function people(answer, goOn) {
+  function people({ answer, args, tool }, goOn) {
     const notes = answer.events.map((each) => el("p", { class: "quiet" }, noted(each)));
-    if (answer.result) return [notes, stile.results.result(answer.result, { goOn })];
+    if (answer.result) return [notes, stile.results.result(answer.result, { goOn, next: (field, cursor) => nextPage(schemaOf(tool), args, field, cursor) })];
     if (answer.error) return [notes, el("p", null, String(answer.error.message)), answer.error.data === undefined ? null : stile.results.shown(answer.error.data)];
     return [notes, stile.results.shown(answer.refused)];
+  }
+
+  /** Return the arguments for the page after a cursor: in the only argument for cursors, or in that with the name of the
+   * connection; null if there is none. */
+  function nextPage(schema, args, field, cursor) {
+    const { variables } = schema?.properties ?? {};
+    if (variables?.properties) {
+      const inner = nextPage(variables, args.variables, field, cursor);
+      return inner && { variables: { ...args.variables, ...inner } };
+    }
+    const names = Object.keys(schema?.properties ?? {}).filter((name) => /after|cursor/i.test(name) && !/before/i.test(name));
+    const name = names.length === 1 ? names[0] : names.find((each) => each.toLowerCase().startsWith(field.toLowerCase()));
+    return name === undefined ? null : { [name]: cursor };
   }
 
   const noted = ({ method, params = {} }) =>
@@ -181,5 +212,5 @@
   }
 
   on("endpoint", () => kept.size > 200 && kept.clear());
-  stile.calls = Object.freeze({ part, pretty, summary, tabsOf });
+  stile.calls = Object.freeze({ again, part, pretty, summary, tabsOf });
 })();

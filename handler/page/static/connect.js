@@ -1,7 +1,7 @@
 // Lines to paste: for the usual clients, and for one call. A secret is never part of a line: TOKEN and KEY stand for it.
 (() => {
   "use strict";
-  const { el, state, replace, json, mcp } = stile;
+  const { el, state, json, mcp } = stile;
 
   const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`);
 
@@ -20,22 +20,20 @@
     return kinds[credential() || "none"].map(([client, file, text]) => [client, text.replace(/@\w+@/g, (word) => words[word]), file]);
   }
 
-  stile.panel({
-    id: "connect", title: "Connect", place: "bottom", order: 40,
-    render(container) {
-      if (!state.endpoint) return replace(container, el("p", { class: "quiet pad" }, "Open an endpoint first."));
-      replace(container, el("div", { class: "clients" },
-        credential() ? el("p", { class: "quiet" }, "The lines name a variable that has the credential.") : null,
-        lines(state.endpoint.replace("/", "-"), mcp.url()).map((line) => block(...line)),
-        block("Python", python("tools/list"))));
-    },
-  });
+  /** The URL and the lines for each client, as the chosen persona; those of the first client are open. */
+  const clients = () => [
+    el("p", { class: "row" }, el("code", { "data-part": "mcp-url" }, mcp.url()), stile.copyButton(mcp.url(), "Copy", { "aria-label": "Copy the MCP URL" })),
+    credential() ? el("p", { class: "quiet" }, "The lines name a variable that has the credential.") : null,
+    [...lines(state.endpoint.replace("/", "-"), mcp.url()), ["Python", python("tools/list")]].map(client),
+  ];
 
-  function block(client, text, file) {
-    return el("div", { class: "section", "data-part": "client", "data-name": client },
-      el("h2", null, client, file ? [" · ", el("code", null, file)] : null, " ", stile.copyButton(text, "Copy", { "aria-label": `Copy the lines for ${client}` })),
-      el("pre", { class: "code", tabindex: "0", "aria-label": client }, text));
-  }
+  const client = ([name, text, file], at) =>
+    el("div", { class: "client", "data-part": "client", "data-name": name },
+      el("details", { open: at === 0 }, el("summary", null, name, file ? [" · ", el("code", null, file)] : null),
+        el("pre", { class: "code", tabindex: "0", "aria-label": name }, text)),
+      stile.copyButton(text, "Copy", { "aria-label": `Copy the lines for ${name}` }));
+
+  const dialog = () => stile.dialog({ title: `Connect as ${stile.personas.label(state.persona)}`, part: "connect-dialog", wide: true, body: clients() });
 
   // One call ---------------------------------------------------------------------------------------------------------------------
   /** Return the buttons that copy the call which the form describes. */
@@ -89,5 +87,5 @@
   /** A JSON text is a Python text too, except for half surrogate pairs, which neither can send. */
   const pythonText = (text) => JSON.stringify(text);
 
-  stile.connect = Object.freeze({ copies, lines, curl, command, python });
+  stile.connect = Object.freeze({ clients, dialog, copies, lines, curl, command, python });
 })();

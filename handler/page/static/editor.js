@@ -161,7 +161,7 @@
       state: EditorState.create({
         extensions: [
           keymap.of([run]),
-          EditorView.contentAttributes.of({ "aria-label": label, "data-part": `${name}-text`, spellcheck: "false" }),
+          EditorView.contentAttributes.of({ "aria-label": label, "data-part": `${name}-text`, spellcheck: "false", tabindex: "0" }),
           EditorState.changeFilter.of((change) => change.newDoc.length <= MOST_CHARS),
           parts.highlightSpecialChars(), parts.lineNumbers(), parts.history(), parts.drawSelection(), parts.indentOnInput(), parts.bracketMatching(),
           parts.closeBrackets(), parts.autocompletion({ positionInfo }), EditorView.lineWrapping,

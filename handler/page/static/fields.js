@@ -177,7 +177,7 @@
   }
 
   kinds.string = ({ schema }, context) => {
-    const sentEmpty = el("button", { type: "button", class: "small toggle", "aria-pressed": "false", title: "Send an empty text", "aria-label": "Send an empty text", on: { click: () => (press(!isPressed()), context.changed()) } }, '""');
+    const sentEmpty = el("button", { type: "button", class: "small toggle", "aria-pressed": "false", title: "Send an empty text", "aria-label": "Send an empty text", on: { click: () => (press(!isPressed()), context.changed()) } }, "empty text");
     const options = list(schema.examples) ?? (schema.prompt ? el("datalist", { id: stile.id("list") }) : null);
     const wrap = el("div", { class: "control" });
     const isPressed = () => sentEmpty.getAttribute("aria-pressed") === "true";

@@ -5,9 +5,8 @@
   const { el, state, on, emit, replace, runs } = stile;
 
   const PATH = "/editor.html";
-  const MOST_HISTORY = 50;
   const MOST_WHYS = 5;
-  const kept = new Map(); // endpoint and tool -> {document, variables, history, outcome}: in memory, for this page
+  const kept = new Map(); // endpoint and tool -> {document, variables, outcome}: in memory, for this page
 
   stile.panel({
     id: "graphql", title: "Editor", place: "tool", order: 20,
@@ -24,17 +23,16 @@
   class Workbench {
     constructor(container, { tool, signal }) {
       const key = `${state.endpoint} ${tool.key}`;
-      if (!kept.has(key)) kept.set(key, { document: "", variables: "", history: [] });
+      if (!kept.has(key)) kept.set(key, { document: "", variables: "" });
       Object.assign(this, { container, tool, signal, texts: kept.get(key), port: null, operations: [] });
       this.view = new stile.ToolView(tool, { signal });
-      this.docs = stile.graphqlDocs(this.view, { onread: () => this.sendSchema(), signal });
+      this.docs = stile.graphqlDocs(this.view, { onread: () => this.sendSchema(), oninsert: (kind, field) => this.insert(kind, field), signal });
       signal.addEventListener("abort", () => this.port?.close());
     }
 
     start() {
       this.status = el("span", { class: "quiet", role: "status", "data-part": "schema-status" }, "Loading the schema…");
       this.operation = el("select", { "aria-label": "Operation to run", "data-part": "operation", hidden: true });
-      this.history = el("select", { "aria-label": "Requests of this session", "data-part": "history", on: { change: () => this.recall() } });
       this.send = el("button", { type: "button", class: "primary", "data-part": "run", title: "Ctrl+Enter in the editor", on: { click: () => this.run() } }, "Run");
       this.cancel = el("button", { type: "button", "data-part": "cancel-run", hidden: true, on: { click: () => runs.find("graphql", this.tool)?.cancel() } }, "Cancel");
       this.result = el("div", { class: "graphql-result", "data-part": "graphql-result" });
@@ -45,12 +43,14 @@
       replace(this.container, el("div", { class: "graphql", "data-part": "graphql" },
         el("div", { class: "graphql-bar" }, this.send, this.cancel, this.operation,
           el("button", { type: "button", "data-part": "format", on: { click: () => this.tell("format") } }, "Format"),
-          this.history, this.status),
+          this.status),
         el("div", { class: "graphql-panes" }, this.frame, this.docs.node),
         this.result));
-      this.drawHistory();
       const going = runs.find("graphql", this.tool);
+      const { isAgain } = this.texts;
+      this.texts.isAgain = false;
       if (going) this.follow(going);
+      else if (isAgain) this.run();
       else if (this.texts.outcome) this.show(this.texts.outcome, { isNew: false });
       window.addEventListener("message", (event) => this.greet(event), { signal: this.signal });
       on("theme", () => this.sendTheme(), { signal: this.signal });
@@ -121,10 +121,21 @@
       this.told();
       this.sendSchema();
       this.docs.draw();
+      const first = stile.graphqlSamples.firstField(this.view);
+      if (first && !this.texts.document.trim()) this.insert("query", first, { isFirst: true });
+    }
+
+    /** Put a first valid query of a root field into the editor, where its undo brings back what was there. */
+    async insert(kind, field, { isFirst = false } = {}) {
+      const made = await stile.graphqlSamples.sample(this.view, kind, field).catch(() => null);
+      if (!made || this.signal.aborted || (isFirst && this.texts.document.trim())) return;
+      Object.assign(this.texts, made);
+      this.tell("texts", made);
+      if (!isFirst) this.tell("focus");
     }
 
     told() {
-      const count = stile.units.number([...this.view.types.keys()].filter((name) => !name.startsWith("__")).length);
+      const count = stile.units.number([...this.view.types.keys()].filter((name) => !/^(__.*|Boolean|Float|ID|Int|String)$/.test(name)).length);
       const types = `${count} ${count === "1" ? "type" : "types"}`;
       replace(this.status, this.view.whole ? types : `Large schema: ${types} read, more as you type`);
     }
@@ -170,12 +181,10 @@
       const given = this.arguments();
       if (typeof given === "string") return replace(this.result, el("p", { class: "bad pad", role: "alert" }, given));
       const { texts, tool } = this;
-      const asked = { document: texts.document, variables: texts.variables };
       const work = (signal) => stile.mcp.call("tools/call", { name: tool.name, arguments: given }, { signal });
       const started = runs.start("graphql", tool, { args: given, work });
       started.done.then((outcome) => {
         texts.outcome = outcome;
-        if (outcome.answer) remember(texts.history, { ...asked, refused: Boolean(refusalOf(outcome.answer)) });
         emit("call", outcome);
       });
       this.follow(started);
@@ -187,7 +196,6 @@
       const outcome = await started.done;
       if (this.signal.aborted) return;
       this.busy(false);
-      this.drawHistory();
       this.show(outcome);
     }
 
@@ -222,30 +230,6 @@
         container.append(el("button", { type: "button", class: "small", "data-part": "why-field", "data-field": field, on: { click: () => stile.personas.why({ field }) } }, `${field}: why?`));
       }
     }
-
-    // The history of this page ------------------------------------------------------------------------------------------------
-    drawHistory() {
-      const { history } = this.texts;
-      this.history.hidden = !history.length;
-      replace(this.history, el("option", { value: "" }, `History (${history.length})`), history.map((each, at) =>
-        el("option", { value: String(at) }, stile.visible(`${each.refused ? "✕" : "✓"} ${each.document.replace(/\s+/g, " ").trim().slice(0, 60)}`))));
-    }
-
-    recall() {
-      const each = this.texts.history[Number(this.history.value || NaN)];
-      this.history.value = "";
-      if (!each) return;
-      Object.assign(this.texts, { document: each.document, variables: each.variables });
-      this.tell("texts", { document: each.document, variables: each.variables });
-      this.tell("focus");
-    }
-  }
-
-  function remember(history, run) {
-    const same = history.findIndex((each) => each.document === run.document && each.variables === run.variables);
-    if (same >= 0) history.splice(same, 1);
-    history.unshift(run);
-    history.length = Math.min(history.length, MOST_HISTORY);
   }
 
   const textsOf = (result) => (Array.isArray(result?.content) ? result.content.filter((each) => each?.type === "text").map((each) => String(each.text)) : []);
@@ -269,5 +253,11 @@
 
   const coordinatesIn = (refused) => [...new Set(SENTENCES.flatMap(([form, coordinate]) => [...refused.matchAll(form)].map(coordinate)))];
 
-  stile.graphql = Object.freeze({ coordinatesIn });
+  /** Put the arguments of an earlier call into the editor, which sends what changes nothing. */
+  function recall(tool, { query, variables }) {
+    const isAgain = tool.entry?.annotations?.readOnlyHint === true;
+    kept.set(`${state.endpoint} ${tool.key}`, { document: query ?? "", variables: variables ? stile.json.stringify(variables, "  ") : "", isAgain });
+  }
+
+  stile.graphql = Object.freeze({ coordinatesIn, recall });
 })();

@@ -1,13 +1,13 @@
 // The documentation of a tool's view beside the editor: types, fields and arguments to follow, and a search.
 (() => {
   "use strict";
-  const { el, replace, later } = stile;
+  const { el, replace, clamped, later } = stile;
   const KINDS = { OBJECT: "type", INTERFACE: "interface", UNION: "union", ENUM: "enum", INPUT_OBJECT: "input", SCALAR: "scalar" };
   const MOST_SHOWN = 300; // members of one type
-  const MOST_CHARS = 1200; // of a description
 
-  /** Return `{node, show(coordinate)}`. `onread()` is called when types were read that the editor may want, too. */
-  function docs(view, { onread, signal }) {
+  /** Return `{node, show(coordinate)}`. `onread()` is called when types were read that the editor may want, too;
+   * `oninsert(kind, field)` when a root field is chosen. */
+  function docs(view, { onread, oninsert, signal }) {
     const trail = []; // coordinates; the roots are an empty trail
     const body = el("div", { class: "docs-body", "data-part": "docs-body" });
     const path = el("nav", { class: "docs-trail", "aria-label": "Way in the documentation" });
@@ -85,13 +85,12 @@
       ]) : null);
     }
 
+    const kindOf = (name) => ({ [view.head?.queryType?.name]: "query", [view.head?.mutationType?.name]: "mutation" })[name];
+
     function roots() {
       const { queryType, mutationType } = view.head ?? {};
-      const names = [["query", queryType?.name], ["mutation", mutationType?.name]].filter(([, name]) => name);
-      return [
-        el("p", { class: "quiet" }, "The schema that this caller gets through this tool."),
-        el("ul", { class: "plain-list" }, names.map(([kind, name]) => el("li", { class: "mono" }, `${kind}: `, link(name)))),
-      ];
+      const found = [queryType, mutationType].map((each) => view.types.get(each?.name)).filter(Boolean);
+      return [el("p", { class: "quiet" }, "The schema that this caller gets through this tool. A field inserts a query of it."), found.map((each) => type(each))];
     }
 
     function directive(name) {
@@ -101,20 +100,22 @@
 
     function type(found, wanted) {
       const members = found.fields ?? found.inputFields ?? [];
+      const kind = kindOf(found.name);
       return [
-        el("h3", { class: "mono" }, `${KINDS[found.kind] ?? "type"} ${found.name}`),
+        el("h2", { class: "mono" }, `${KINDS[found.kind] ?? "type"} ${found.name}`),
         description(found.description),
         found.interfaces?.length ? el("p", { class: "mono" }, "implements ", listed(found.interfaces)) : null,
         found.possibleTypes?.length ? el("p", { class: "mono" }, "is one of ", listed(found.possibleTypes.slice(0, MOST_SHOWN))) : null,
-        el("dl", { class: "docs-members" }, members.slice(0, MOST_SHOWN).map((each) => member(each, each.name === wanted))),
+        el("dl", { class: "docs-members" }, members.slice(0, MOST_SHOWN).map((each) => member(each, each.name === wanted, kind))),
         el("dl", { class: "docs-members" }, (found.enumValues ?? []).slice(0, MOST_SHOWN).map((each) => member(each, each.name === wanted))),
         members.length > MOST_SHOWN ? el("p", { class: "quiet" }, `and ${members.length - MOST_SHOWN} more: search for them`) : null,
       ];
     }
 
-    const member = (each, isWanted) => [
+    const member = (each, isWanted, kind) => [
       el("dt", { class: `mono${isWanted ? " is-found" : ""}`, "data-member": each.name },
-        el("strong", null, each.name), each.args?.length ? args(each.args) : null, each.type ? [": ", ref(each.type)] : null,
+        kind ? el("button", { type: "button", class: "plain mono", "data-part": "insert", title: `Insert a ${kind} of ${each.name}`, on: { click: () => oninsert(kind, each) } }, el("strong", null, each.name)) : el("strong", null, each.name),
+        each.args?.length ? args(each.args) : null, each.type ? [": ", ref(each.type)] : null,
         each.defaultValue != null ? ` = ${each.defaultValue}` : null,
         each.isDeprecated ? [" ", stile.mark("deprecated", "warns", each.deprecationReason)] : null),
       el("dd", null, description(each.description)),
@@ -122,14 +123,7 @@
 
     const args = (given) => ["(", given.map((each, at) => [at ? ", " : "", `${each.name}: `, ref(each.type), each.defaultValue != null ? ` = ${each.defaultValue}` : ""]), ")"];
 
-    /** Return a paragraph, cut if it is very long, with a button for the rest. */
-    function description(words) {
-      if (!words) return null;
-      const node = el("p", { class: "pre-line quiet" }, words.slice(0, MOST_CHARS));
-      if (words.length <= MOST_CHARS) return node;
-      const more = el("button", { type: "button", class: "small", on: { click: () => (replace(node, words), more.remove()) } }, "Show all");
-      return [node, more];
-    }
+    const description = (words) => (words ? clamped(words, { class: "pre-line quiet" }) : null);
 
     const listed = (refs) => refs.map((each, at) => [at ? ", " : "", ref(each)]);
 

@@ -3,9 +3,11 @@
   "use strict";
   const { el, state, on, emit, replace, place, units, json } = stile;
   const MAX_CALLS = 200;
+  const MAX_SHOWN = 800; // characters of the arguments of a call
 
   const calls = []; // newest first
   const cleared = new Set(); // ids of calls that a new stream begins with again
+  const own = new Map(); // id -> the outcome of a call of this page: its arguments are known here alone
   let filter = "";
   let lists = false; // also lists, which each page and client asks for in number
 
@@ -37,6 +39,17 @@
     emit("live", call);
   }
 
+  /** Keep a call of this page. Outside of dev no server sends events of calls, so this is all that is known of them. */
+  on("call", (outcome) => {
+    const { answer, endpoint, tool, persona, at } = outcome;
+    const id = answer?.callId ?? answer?.requestId ?? stile.id("call");
+    const { words, kind } = stile.calls.summary(outcome);
+    own.set(id, outcome);
+    if (own.size > MAX_CALLS) own.delete(own.keys().next().value);
+    if (state.dev) emit("live");
+    else added({ id, at, endpoint, tool: tool.name, caller: stile.personas.label(persona), outcome: kind === "good" ? "ok" : words.trim(), status: answer?.status, ms: answer?.ms, bytes: answer?.bytes });
+  });
+
   function problems(found) {
     if ((found.since ?? "") !== state.since) reload(); // after a save that the page did not hear of, as nobody saw it
     state.problems = Array.isArray(found) ? found : found.problems ?? [];
@@ -55,13 +68,14 @@
 
   // Problems --------------------------------------------------------------------------------------------------------------------
   const isWarning = (each) => each.severity === "warning";
-  const mine = () => state.problems.filter((each) => !state.endpoint || !each.endpoint || each.endpoint === state.endpoint);
+  const mine = () => state.problems.filter((each) => !state.endpoint || !each.endpoint || each.endpoint === state.endpoint)
+    .toSorted((one, other) => isWarning(one) - isWarning(other));
 
   stile.panel({
     id: "problems", title: "Problems", place: "bottom", order: 10, when: () => state.dev,
     render(container, { signal }) {
       const draw = () => {
-        const found = mine().toSorted((one, other) => isWarning(one) - isWarning(other));
+        const found = mine();
         replace(container, found.length ? el("ul", { class: "list-lines" }, found.map(problem)) : el("p", { class: "quiet pad" }, "No problems."));
       };
       for (const event of ["problems", "endpoints"]) on(event, draw, { signal });
@@ -86,36 +100,36 @@
 
   // Calls -------------------------------------------------------------------------------------------------------------------------
   stile.panel({
-    id: "live", title: "Live", place: "bottom", order: 20, when: () => state.dev,
+    id: "live", title: "Calls", place: "bottom", order: 20,
     render(container, { signal }) {
-      const body = el("tbody");
-      const input = el("input", { type: "search", placeholder: "Filter: tool, caller, outcome…", "aria-label": "Filter the calls", "data-part": "live-filter", value: filter, on: { input: () => ((filter = input.value), draw()) } });
-      const none = el("p", { class: "quiet pad" }, "No calls yet. Those of all clients appear here, also of an agent that runs elsewhere.");
-      const table = el("table", { class: "grid calls" },
-        el("thead", null, el("tr", null, ["Time", "Tool", "Caller", "Outcome", "Status", "ms", "Size"].map((each) => el("th", { scope: "col" }, each)))), body);
       const box = el("input", { type: "checkbox", checked: lists, on: { change: () => ((lists = box.checked), draw()) } });
-      replace(container, el("div", { class: "toolbar" }, input, el("label", { class: "row" }, box, "Lists too"), el("button", { type: "button", class: "small", on: { click: () => clear(draw) } }, "Clear")), table, none);
+      const list = el("div");
+      const input = el("input", { type: "search", placeholder: "Filter: tool, caller, outcome…", "aria-label": "Filter the calls", "data-part": "live-filter", value: filter, on: { input: () => ((filter = input.value), draw()) } });
+      const none = el("p", { class: "quiet pad" }, state.dev ? "No calls yet. Those of all clients appear here, also of an agent that runs elsewhere." : "No calls yet. Those of this page appear here.");
+      replace(container, el("div", { class: "toolbar" }, input, state.dev ? el("label", { class: "row" }, box, "Lists too") : null, el("button", { type: "button", class: "small", on: { click: clear } }, "Clear")), list);
       const draw = () => {
         const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
         const found = calls.filter((each) => (lists || !isList(each)) && words.every((word) => searched(each).includes(word)));
-        replace(body, found.map(row));
-        none.hidden = Boolean(calls.length);
-        table.hidden = !calls.length;
+        replace(list, calls.length ? table(found) : none);
       };
       on("live", stile.later(draw, 50), { signal });
       draw();
     },
   });
 
-  function clear(draw) {
+  function clear() {
     for (const each of calls.splice(0)) cleared.add(each.id);
-    draw();
-    badges();
+    emit("live");
   }
 
   const searched = (each) => [each.tool, each.method, each.caller, each.outcome, each.reason, each.status, each.endpoint].join(" ").toLowerCase();
   const isList = (each) => /^(server\/discover|initialize|ping|completion\/complete|.*\/list)$|^notifications\//.test(each.method ?? "") && each.outcome === "ok";
   const isFine = (each) => each.outcome === "ok";
+
+  const table = (found) =>
+    el("table", { class: "grid calls" },
+      el("thead", null, el("tr", null, ["Time", "Tool", "Caller", "Outcome", "Status", "ms", "Size", "Arguments"].map((each) => el("th", { scope: "col" }, each)))),
+      el("tbody", null, found.map(row)));
 
   const row = (each) =>
     el("tr", { "data-part": "live-call", "data-name": each.tool },
@@ -123,7 +137,18 @@
       el("td", { class: "mono" }, el("button", { type: "button", class: "plain", on: { click: () => details(each) } }, each.tool || each.method || "request"), state.endpoint ? null : el("span", { class: "quiet" }, ` ${each.endpoint ?? ""}`)),
       el("td", null, each.caller || "author"),
       el("td", { class: `wrap ${isFine(each) ? "good" : "bad"}` }, [each.outcome, each.reason].filter(Boolean).join(": ")),
-      el("td", null, String(each.status ?? "")), el("td", { class: "number" }, String(Math.round(each.ms ?? 0))), el("td", { class: "number" }, each.bytes ? units.bytes(each.bytes) : ""));
+      el("td", null, String(each.status ?? "")), el("td", { class: "number" }, String(Math.round(each.ms ?? 0))), el("td", { class: "number" }, each.bytes ? units.bytes(each.bytes) : ""),
+      el("td", { class: "wrap" }, again(own.get(each.id))));
+
+  /** The arguments of a call of this page, and a button that calls again, as the caller that is chosen by then. */
+  function again(outcome) {
+    if (!outcome) return null;
+    const words = json.stringify(outcome.args);
+    return [
+      outcome.endpoint === state.endpoint ? el("button", { type: "button", class: "small", "data-part": "call-again", "aria-label": `Call ${outcome.tool.name} again`, on: { click: () => stile.calls.again(outcome) } }, "Again") : null,
+      " ", el("code", { title: words.slice(0, MAX_SHOWN) }, words.length > MAX_SHOWN / 10 ? `${words.slice(0, MAX_SHOWN / 10)}…` : words),
+    ];
+  }
 
   function clock(at) {
     const time = new Date(typeof at === "number" && at < 1e12 ? at * 1000 : at);
@@ -131,7 +156,7 @@
   }
 
   const details = (each) =>
-    stile.dialog({ title: `${each.tool || each.method || "Request"}, ${clock(each.at)}`, wide: true, part: "call-dialog", body: [words(each), requests(each), logged(each)] });
+    stile.dialog({ title: `${each.tool || each.method || "Request"}, ${clock(each.at)}`, wide: true, part: "call-dialog", body: [own.has(each.id) ? stile.calls.part("Arguments", json.stringify(own.get(each.id).args, "  ")) : null, state.dev ? [words(each), requests(each), logged(each)] : el("p", null, each.outcome)] });
 
   const words = (each) => (each.told ?? []).map((said) => el("p", { class: "notice warn pre-line" }, said));
   const logged = (each) => stile.calls.part("Log line", json.stringify(each.log ?? null, "  "));
@@ -169,5 +194,11 @@
   const sent = (container, id, signal) => follow(container, id, signal, (each) => [words(each), requests(each)]);
   const log = (container, id, signal) => follow(container, id, signal, (each) => [words(each), logged(each)]);
 
-  stile.live = Object.freeze({ sent, log, calls: () => [...calls], json });
+  /** The cause of a failed call, with the address that was asked. */
+  const cause = (container, id, signal) => follow(container, id, signal, (each) =>
+    each.told?.length ? words(each) : (each.sent ?? []).slice(-1).map(({ method, url, status }) => el("p", { class: "quiet" }, `Asked: ${method} ${url}: ${status ? `HTTP ${status}` : "no answer"}`)));
+
+  stile.live = Object.freeze({
+    sent, log, cause, problem, table, problems: mine, calls: ({ lists: all = true } = {}) => calls.filter((each) => all || !isList(each)),
+  });
 })();

@@ -23,7 +23,7 @@
     document.body.classList.toggle("has-endpoint", Boolean(state.endpoint));
     if (!tool) {
       lastTool = null;
-      return replace(at("tool"), stile.toolWelcome?.());
+      return replace(at("tool"), stile.toolWelcome?.(signal));
     }
     const fitting = panels.filter((each) => each.place === "tool" && (each.when?.(tool) ?? true));
     let tab = new AbortController();
@@ -93,7 +93,7 @@
     const fitting = panels.filter((each) => each.place === "bottom" && (each.when?.(state.tool) ?? true));
     let tab = new AbortController();
     bottomTabs = tabs({
-      label: "Problems, calls, personas and connections",
+      label: "Problems, calls, personas and reach",
       part: "bottom-tabs",
       selected: bottomTab,
       onselect: (id) => ((bottomTab = id), fold(false)), // a tab that is chosen is shown

@@ -64,7 +64,7 @@
    * A button with `check` closes only if it returns true. Enter in a field of one line is the primary button. */
   function dialog({ title, body, buttons = [{ label: "Close", value: "", primary: true }], part = "dialog", wide = false, signal }) {
     const heading = id("heading");
-    const made = buttons.map((each) => el("button", { type: "button", class: each.primary ? "primary" : null, "data-value": each.value, on: { click: () => close(each) } }, each.label));
+    const made = buttons.map((each) => el("button", { type: "button", class: each.primary ? "primary" : each.destroys ? "destroys" : null, "data-value": each.value, on: { click: () => close(each) } }, each.label));
     const node = el("dialog", { "aria-labelledby": heading, "data-part": part, class: wide ? "wide" : null },
       el("h2", { id: heading }, title), el("div", { class: "dialog-body" }, body), el("div", { class: "buttons" }, made));
     const close = ({ value, check }) => (!check || check()) && node.close(value);
@@ -88,7 +88,7 @@
 
   /** A text of which some lines show: descriptions of 10 kB leave room for what they describe. */
   function clamped(words, attributes, { most = 400 } = {}) {
-    const node = el("p", attributes, words);
+    const node = el("p", attributes, prose(words));
     if (words.length < most && words.split("\n").length < 7) return [node];
     node.classList.add("clamped");
     const more = el("button", { type: "button", class: "small more", "aria-expanded": "false", on: { click: toggle } }, "More");
@@ -99,6 +99,10 @@
     }
     return [node, more];
   }
+
+  /** Return the parts of a text, with what stands between backticks as code. */
+  const prose = (words) =>
+    words.split(/(```[\s\S]*?```|`[^`\n]+`)/).map((part, at) => (at % 2 ? el("code", null, part.replace(/^```\w*\n?|^`|`+$/g, "")) : part));
 
   /** Tell a screen reader. The same words twice are two announcements. */
   function say(words) {

@@ -44,12 +44,12 @@
   const WORDS = { author: "skips policies", anonymous: "no credential", claims: "claims", key: "API key", token: "pasted token", "pasted-key": "pasted API key" };
 
   function picker() {
-    const select = el("select", { "data-part": "persona", id: "persona", on: { change: () => choose(select.value) } },
+    const select = el("select", { "data-part": "persona", id: "persona", "aria-label": "See as", on: { change: () => choose(select.value) } },
       state.personas.map((each) => el("option", { value: each.id, disabled: false }, stile.visible(`${label(each)}${each.refused ? " (refused)" : ""}`))));
     select.value = state.persona?.id ?? "";
     const kind = state.persona?.secret ? "pasted" : state.persona?.kind ?? "";
     return el("div", { class: `persona is-${kind}`, "data-part": "persona-mark", title: state.note || null },
-      el("label", { for: "persona" }, "See as"), select,
+      el("span", { class: "persona-kind", "aria-hidden": "true" }, "See as"), select,
       el("span", { class: "quiet persona-kind" }, WORDS[state.persona?.secret?.shown ?? state.persona?.kind] ?? ""),
       state.persona?.secret ? el("button", { type: "button", class: "small", on: { click: forget } }, "Forget") : null,
       el("button", { type: "button", class: "small", "data-part": "credential", on: { click: paste } }, "Credential…"));

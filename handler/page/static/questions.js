@@ -32,7 +32,7 @@
         mode === "url" ? el("p", null, "It asks you to open ", stile.isLink(url) && /^https?:/i.test(url) ? el("a", { href: url, target: "_blank", rel: "noreferrer noopener" }, url) : el("code", null, String(url)), ".") : null,
         form && !agrees ? form.node : null,
       ],
-      buttons: [{ label: "Cancel", value: "cancel" }, { label: "Decline", value: "decline" }, { label: agrees ? "Do it" : "Accept", value: "accept", primary: true, check }],
+      buttons: [{ label: "Cancel", value: "cancel" }, { label: "Decline", value: "decline", primary: Boolean(agrees) }, { label: agrees ? "Do it" : "Accept", value: "accept", primary: !agrees, destroys: true, check }],
     });
     if (action !== "accept") return { action: action === "decline" ? "decline" : "cancel" };
     return content === undefined ? { action } : { action, content };

@@ -6,6 +6,7 @@
   const MAX_COLUMNS = 30;
   const MAX_CELL = 300; // characters of a text in a table
   const MAX_TEXT = 20000;
+  const MAX_DEPTH = 8; // of a connection in an answer
 
   const word = (count, one, many = `${one}s`) => `${units.number(count)} ${count === 1 ? one : many}`;
   const isFlat = (value) => value === null || typeof value !== "object" || value instanceof json.Exact;
@@ -164,13 +165,15 @@
   }
 
   /** Return all of an MCP result: structured content if there is some, since the text repeats it. */
-  function result(answer, { goOn }) {
+  function result(answer, { goOn, next }) {
     const blocks = Array.isArray(answer.content) ? answer.content : [];
     const structured = answer.structuredContent;
     const others = structured === undefined ? blocks : blocks.filter((each) => each?.type !== "text");
-    const notes = structured?.extensions?.stile?.truncated ?? truncatedIn(blocks);
+    const whole = structured ?? valueIn(blocks);
+    const notes = whole?.extensions?.stile?.truncated;
     return [
       (Array.isArray(notes) ? notes : []).map((note) => cut(note, goOn)),
+      goOn ? pagesIn(whole).map(([field, cursor]) => following(field, next(field, cursor), goOn)) : null,
       structured === undefined ? null : el("div", { class: "section" }, data(structured)),
       others.map((each) => el("div", { class: "section" }, block(each))),
       (answer.messages ?? []).map((each) => el("div", { class: "section" }, el("h2", null, String(each?.role ?? "")), block(each?.content))),
@@ -179,17 +182,26 @@
     ];
   }
 
-  function truncatedIn(blocks) {
-    for (const each of blocks) {
-      if (each?.type !== "text" || !String(each.text).includes('"truncated"')) continue;
-      try {
-        return json.parse(each.text)?.extensions?.stile?.truncated ?? [];
-      } catch {
-        return [];
-      }
+  /** Return the value of the first text that is JSON with notes or pages; undefined if there is none. */
+  function valueIn(blocks) {
+    const found = blocks.find((each) => each?.type === "text" && /"(truncated|hasNextPage)"/.test(each.text));
+    try {
+      return found && json.parse(found.text);
+    } catch {
+      return undefined;
     }
-    return [];
   }
+
+  /** Return `[field, endCursor]` of each connection with a further page that no list holds. */
+  function pagesIn(value, field = "", depth = 0) {
+    if (!json.isObject(value) || depth > MAX_DEPTH) return [];
+    const { pageInfo } = value;
+    if (pageInfo?.hasNextPage === true && typeof pageInfo.endCursor === "string") return [[field, pageInfo.endCursor]];
+    return Object.entries(value).flatMap(([name, each]) => pagesIn(each, name, depth + 1));
+  }
+
+  const following = (field, args, goOn) =>
+    args && el("p", null, el("button", { type: "button", class: "small", "data-part": "next-page", on: { click: () => goOn(args) } }, `Next page of ${field || "the answer"}`));
 
   /** A note of what was cut, with a button that fills in the arguments to go on. */
   function cut(note, goOn) {

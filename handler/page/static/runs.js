@@ -18,7 +18,7 @@
   function start(view, tool, { args, work }) {
     const key = keyOf(view, tool);
     const controller = new AbortController();
-    const outcome = { tool, persona: state.persona, args, at: new Date() };
+    const outcome = { tool, endpoint: state.endpoint, persona: state.persona, args, at: new Date() };
     const run = {
       endpoint: state.endpoint, key: tool.key, persona: state.persona?.id,
       cancel: (reason = PERSON) => controller.abort(reason),

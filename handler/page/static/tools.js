@@ -10,6 +10,7 @@
   const nav = () => document.getElementById("tools");
   let wanted = "";
   let current = null; // the list element, whose position stays
+  let shared = new Set(); // warnings that most tools share
 
   on("endpoint", drawFrame);
   on("tools", drawList);
@@ -63,8 +64,9 @@
     const top = current.scrollTop;
     const focused = document.activeElement?.closest?.("[data-key]")?.dataset.key;
     const shown = state.tools.filter(fits);
+    shared = sharedWarnings();
     const groups = KINDS.map(([kind, label]) => [label, shown.filter((each) => kindOf(each) === kind)]);
-    replace(current, denied(), groups.filter(([, tools]) => tools.length).map(([label, tools]) => group(label, tools)));
+    replace(current, denied(), [...shared].map((each) => el("p", { class: "notice warn", "data-part": "shared-warning" }, each)), groups.filter(([, tools]) => tools.length).map(([label, tools]) => group(label, tools)));
     if (!shown.length && !state.denied) replace(current, el("p", { class: "quiet pad" }, wanted ? "No tool has these words." : "This caller has no tools."));
     current.scrollTop = top;
     markOpen();
@@ -96,7 +98,7 @@
 
   function row(tool) {
     const { name, title, about, usable, listed, confirm, warnings, tokens, entry } = tool;
-    const shown = JSON.stringify([name, title, about, usable, listed, confirm, warnings, tokens ?? tokensOf(tool)?.textContent, entry?.annotations, stile.personas.explains()]);
+    const shown = JSON.stringify([name, title, about, usable, listed, confirm, warnings, shared.size, tokens ?? tokensOf(tool)?.textContent, entry?.annotations, stile.personas.explains()]);
     const kept = rows.get(tool.key);
     if (kept?.shown === shown) return kept.node;
     const node = newRow(tool);
@@ -109,14 +111,16 @@
     return el("li", { "data-part": "tool", "data-name": tool.name, "data-key": tool.key, "data-usable": String(tool.usable), class: lacks ? "lacks" : null },
       el("button", { type: "button", class: "tool", tabindex: "-1", on: { click: () => stile.endpoint.openTool(tool.key), keydown: toWhy } },
         el("span", { class: "tool-name" }, tool.name),
-        el("span", { class: "tool-marks" }, marks(tool, { short: true })),
+        el("span", { class: "tool-marks" }, marks(tool, { isShort: true })),
         subtitle(tool),
         lacks ? el("span", { class: "visually-hidden" }, ", this caller lacks it") : null),
       lacks && stile.personas.explains() ? el("button", { type: "button", class: "why small", tabindex: "-1", "data-part": "why", "aria-label": `Why does this caller lack ${tool.name}?`, on: { click: () => stile.personas.why({ tool: tool.name }), keydown: fromWhy } }, "why?") : null);
   }
 
-  function subtitle({ title, name, about }) {
-    const words = title && title !== name ? title : about;
+  const plain = (words) => words.toLowerCase().replace(/[\s_-]/g, "");
+
+  function subtitle({ title, name, about, entry }) {
+    const words = title && plain(title) !== plain(name) ? title : about ?? entry?.description;
     return words ? el("span", { class: "tool-sub" }, words) : null;
   }
 
@@ -129,22 +133,32 @@
     if (event.key === "ArrowLeft") event.currentTarget.parentElement.querySelector(".tool").focus();
   }
 
-  function marks(tool, { short = false } = {}) {
+  const [READS, DESTROYS, WRITES, ASKS] = (stile.marks = [
+    ["reads", "reads", "Reads only: changes nothing"],
+    ["may destroy", "destroys", "May delete or overwrite something"],
+    ["writes", "writes", "Changes something, and deletes nothing"],
+    ["asks", "asks", "Asks its user first"],
+  ]);
+
+  function marks(tool, { isShort = false } = {}) {
     const hints = tool.entry?.annotations ?? {};
-    const asks = ["required", "advisory"].includes(tool.confirm);
-    const warnings = tool.warnings?.length ?? 0;
+    const warnings = (tool.warnings ?? []).filter((each) => !isShort || !shared.has(each));
     return [
-      hints.readOnlyHint === true ? mark(short ? "reads" : "reads only", "reads", "Reads only: changes nothing") : null,
-      hints.readOnlyHint === false && hints.destructiveHint !== false ? mark(short ? "writes!" : "may destroy", "destroys", "May delete or overwrite something") : null,
-      hints.readOnlyHint === false && hints.destructiveHint === false ? mark("writes", "writes", "Changes something, and deletes nothing") : null,
-      asks ? mark("asks", "asks", "Asks its user first") : null,
+      hints.readOnlyHint === true ? mark(...READS) : null,
+      hints.readOnlyHint === false ? mark(...(hints.destructiveHint === false ? WRITES : DESTROYS)) : null,
+      ["required", "advisory"].includes(tool.confirm) ? mark(...ASKS) : null,
       tool.listed === false ? mark("unlisted", "", "Not in the list; a catalog finds it") : null,
-      warnings ? mark(`${warnings} ⚠`, "warns", tool.warnings.map(wordsOf).join("\n")) : null,
-      short ? tokensOf(tool) : null,
+      warnings.length ? mark(`${warnings.length} ⚠`, "warns", warnings.join("\n")) : null,
+      isShort ? tokensOf(tool) : null,
     ];
   }
 
-  const wordsOf = (warning) => (typeof warning === "string" ? warning : warning?.message ?? JSON.stringify(warning));
+  /** Return the warnings that most tools share. The list says each of them once. */
+  function sharedWarnings() {
+    const counts = new Map();
+    for (const each of state.tools.flatMap(({ warnings }) => warnings ?? [])) counts.set(each, (counts.get(each) ?? 0) + 1);
+    return new Set([...counts].filter(([, count]) => count > 2 && count > state.tools.length / 2).map(([words]) => words));
+  }
 
   function tokensOf(tool) {
     const count = tool.tokens ?? (tool.entry ? units.tokens(stile.json.stringify(tool.entry)) : null);
@@ -176,7 +190,7 @@
         tokensOf(tool) ? el("span", { class: "quiet" }, tokensOf(tool), " tokens") : null,
         place(tool.file, tool.line)),
       tool.usable ? null : lackNotice(tool),
-      (tool.warnings ?? []).map((each) => el("p", { class: "notice warn" }, wordsOf(each))),
+      (tool.warnings ?? []).map((each) => el("p", { class: "notice warn" }, each)),
       typeof tool.entry?.description === "string" ? stile.clamped(tool.entry.description, { class: "description" }) : null);
 
   const lackNotice = (tool) =>

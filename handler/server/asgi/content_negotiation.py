@@ -9,8 +9,9 @@ JSON = "application/json"
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 EVENT_STREAM = "text/event-stream"
 HTML = "text/html"
+PLAIN_TEXT = "text/plain"
 
-TEXTS = (JSON, GRAPHQL_RESPONSE, EVENT_STREAM, HTML)
+TEXTS = (JSON, GRAPHQL_RESPONSE, EVENT_STREAM, HTML, PLAIN_TEXT)
 """All types of responses. Lambda would send any other type in base64, which not every front door decodes."""
 
 GRAPHQL_TYPES = (JSON, GRAPHQL_RESPONSE)

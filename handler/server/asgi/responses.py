@@ -1,7 +1,7 @@
 """Responses of all routes: JSON, large lists in gzip, and the refusal of a request by HTTP.
 
-Only lists are compressed, for clients that accept it, at front doors that pass bytes on. Many callers share a list, so
-it never mixes a caller's secret with chosen text (BREACH).
+Only lists and the page's documents are compressed, for clients that accept it, at front doors that pass bytes on. Many
+callers share them, so they never mix a caller's secret with chosen text (BREACH).
 
 Source: RFC 9110, sections 12.5.3 (Accept-Encoding) and 12.5.5 (Vary); the API Gateway guide, "binary media types".
 """
@@ -38,15 +38,25 @@ def json_response(content: JSONObject, *, status: int = 200, headers: Mapping[st
 
 def list_response(http_call: HttpCall, body: bytes) -> Response:
     """Build the response with a large list in JSON, in gzip if the client accepts it."""
+    headers = {"vary": "Accept-Encoding"}
+    if takes_gzip(http_call):
+        body, headers = to_gzip(body, level=LEVEL), {**headers, "content-encoding": "gzip"}
+    return Response(body, headers=headers, media_type=JSON)
+
+
+def takes_gzip(http_call: HttpCall) -> bool:
+    """Return whether the client accepts gzip, and the front door passes bytes on."""
     event = http_call.scope.get("aws.event")
     # HTTP APIs, function URLs and load balancers decode base64 to bytes; a REST API, only for configured media types.
     if event is not None and event.get("version") != "2.0" and "elb" not in (event.get("requestContext") or {}):
-        return Response(body, media_type=JSON)
-    headers = {"vary": "Accept-Encoding"}
-    if "gzip" in accepted_kinds(http_call.headers.get("accept-encoding", "identity")):
-        compressor = zlib.compressobj(LEVEL, wbits=GZIP_WINDOW)
-        body, headers = compressor.compress(body) + compressor.flush(), {**headers, "content-encoding": "gzip"}
-    return Response(body, headers=headers, media_type=JSON)
+        return False
+    return "gzip" in accepted_kinds(http_call.headers.get("accept-encoding", "identity"))
+
+
+def to_gzip(body: bytes, *, level: int) -> bytes:
+    """Compress a body."""
+    compressor = zlib.compressobj(level, wbits=GZIP_WINDOW)
+    return compressor.compress(body) + compressor.flush()
 
 
 STATUS_OF_REFUSAL: Mapping[str, int] = {

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from handler.bundle.identity import SECRET_REFERENCE
 from handler.bundle.model import Bundle
@@ -20,6 +20,9 @@ from handler.errors.infrastructure import BundleError, FunctionLacks, ObjectNotF
 from handler.lru import Lru
 from handler.server.endpoints.endpoint import Endpoint
 from handler.storage.storage import READ_TIMEOUT_S, Storage
+
+if TYPE_CHECKING:
+    from handler.server.endpoints.absence import Absence
 
 
 class Instant(NamedTuple):
@@ -134,8 +137,9 @@ class Endpoints:
 
     An unreadable bundle never replaces a good one: while storage fails or has an unreadable bundle, the last good
     bundle serves, and ``on_trouble`` is called. A bundle for which the function lacks a part does replace the good one,
-    because an endpoint that it closes must not stay open. Lambda freezes the process between requests, so ``settle``
-    waits for refreshes that requests started.
+    because an endpoint that it closes must not stay open. ``on_missing`` is called if an endpoint is gone that was
+    served or preloaded, or, without a name, if storage has nothing that this release could serve.
+    Lambda freezes the process between requests, so ``settle`` waits for refreshes that requests started.
     """
 
     def __init__(
@@ -143,6 +147,7 @@ class Endpoints:
         storage: Storage,
         *,
         on_trouble: Callable[[str, Exception], None],
+        on_missing: Callable[[str, Absence], None] = lambda *_: None,
         keeping: CachePolicy | None = None,
         clock: Callable[[], Instant] = now,
         find_lacks: Callable[[Bundle], Sequence[Lack]] = lambda _: (),
@@ -150,6 +155,7 @@ class Endpoints:
         self._storage = storage
         self._find_lacks = find_lacks
         self._on_trouble = on_trouble
+        self._on_missing = on_missing
         self._keeping = keeping or CachePolicy()
         self.clock = clock
         self._held: Lru[str, _Held] = Lru(
@@ -158,6 +164,9 @@ class Endpoints:
         # Separate from ``_held``: requests for missing names must not evict endpoints.
         self._missing: Lru[str, Instant] = Lru(most=MAX_MISSES)
         self._expected: set[str] = set()  # names of endpoints that the owner has named, so that they exist
+        self._served: set[str] = set()  # names of endpoints that storage has returned
+        self.absences: dict[str, Absence] = {}  # of such endpoints, and without a name, of all endpoints
+        self._looked: Instant | None = None  # for all endpoints
         self._failed: dict[str, _Failed] = {}
         self._under_way: dict[str, asyncio.Task[Endpoint]] = {}
 
@@ -198,13 +207,15 @@ class Endpoints:
             await self._load(name)
 
     async def reach(self) -> None:
-        """Ask storage for an object that does not exist.
+        """Ask storage for an object that does not exist, and for the names of all endpoints.
 
         Raises:
             StorageError: storage cannot be read.
         """
         with suppress(ObjectNotFound):
             await asyncio.to_thread(self._storage.read, NEVER_STORED, timeout_s=READ_TIMEOUT_S)
+        if self.is_old(self._looked):
+            self._take_absence("", await asyncio.to_thread(self._find_absence, "", READ_TIMEOUT_S))
 
     async def settle(self) -> None:
         """Wait for started refreshes, at most ``BESIDE_S``, then evict endpoints above ``max_bytes``."""
@@ -302,25 +313,62 @@ class Endpoints:
             self._held.drop(name)
             raise
 
-    def _take(self, name: str, held: _Held | None) -> Endpoint:
+    def _take(self, name: str, held: _Held | Absence | None) -> Endpoint:
         """Cache the endpoint that was read, and return it.
 
         Raises:
-            EndpointNotFound: ``held`` is ``None``.
+            EndpointNotFound: there is no endpoint. ``None`` if nothing was to be found out about it.
             FunctionLacks: the endpoint is closed.
         """
         self._failed.pop(name, None)
-        if held is None:
+        if not isinstance(held, _Held):
             self._held.drop(name)
             self._missing.put(name, self.clock())
+            if held is not None:
+                self._take_absence(name if self._is_known(name) else "", held)
             raise EndpointNotFound(name)
         self._held.put(name, held)
+        self._served.add(name)
+        for found in ("", name):
+            self.absences.pop(found, None)
         if held.lacks and not held.failing:
             self._on_trouble(name, held.lacking)
         return held.require_open()
 
-    def _read(self, name: str, known: _Held | None, timeout_s: float) -> _Held | None:
-        """Read the endpoint; ``None`` if it does not exist. Blocks, maybe in a thread, so the cache stays unchanged.
+    def _is_known(self, name: str) -> bool:
+        return name in self._expected or name in self._served
+
+    def _find_absence(self, name: str, timeout_s: float) -> Absence:
+        """Look at the keys of an endpoint, or of all endpoints. Blocks.
+
+        Raises:
+            StorageError: the keys of all endpoints cannot be listed. An endpoint is missing, whatever is beside it.
+        """
+        from handler.server.endpoints.absence import Absence, find_absence  # few processes miss an endpoint
+
+        if not name:
+            self._looked = self.clock()
+        try:
+            return find_absence(self._storage, name, timeout_s=timeout_s)
+        except StorageError:
+            if not name:
+                raise
+            return Absence()
+
+    def _take_absence(self, name: str, absence: Absence) -> None:
+        """Report an endpoint that is missing and not withdrawn, or without a name, that nothing can be served."""
+        self.absences.pop(name, None)
+        self._served.discard(name)
+        if absence.is_withdrawn or absence.serves:
+            return
+        if name in self._expected:
+            self._failed[name] = _Failed(asked=self.clock(), exists=True)
+        if not name or name in self._expected:
+            self.absences[name] = absence
+        self._on_missing(name, absence)
+
+    def _read(self, name: str, known: _Held | None, timeout_s: float) -> _Held | Absence | None:
+        """Read the endpoint, or what is there instead. Blocks, maybe in a thread, so the cache stays unchanged.
 
         Raises:
             StorageError, BundleError: the endpoint could not be read, and is not cached or in doubt.
@@ -329,6 +377,11 @@ class Endpoints:
         try:
             return self._read_anew(name, known, asked_at, timeout_s)
         except ObjectNotFound:
+            if self._is_known(name):
+                return self._find_absence(name, timeout_s)
+            if not self.count and self.is_old(self._looked):
+                with suppress(StorageError):
+                    return self._find_absence("", timeout_s)
             return None
         except (StorageError, BundleError) as exc:
             self._on_trouble(name, exc)
