@@ -54,7 +54,7 @@ def load_kit(use: str, *, modules: Sequence[str]) -> Toolkit:
         raise CodeUnavailable(use, f"{module} has no {attribute}{hint}") from exc
     if not isinstance(kit, Toolkit):
         kind = type(kit).__name__
-        hint = ": docs/from-fastmcp.md shows how to turn it into one" if kind == "FastMCP" else ""
+        hint = ": docs/from-fastmcp.md shows how to turn it into one" if kind in ("FastMCP", "MCPServer") else ""
         raise CodeUnavailable(use, f"expected a Toolkit, got {kind}{hint}")
     return kit
 

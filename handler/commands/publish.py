@@ -26,6 +26,7 @@ from handler.commands.publishing.checks import (
     secret_places,
     state_key_warnings,
 )
+from handler.commands.publishing.destination import warn_of_format
 from handler.commands.publishing.facts import PublishFacts, gather_facts
 from handler.commands.publishing.publication import (
     Leftovers,
@@ -41,7 +42,6 @@ from handler.errors.infrastructure import StorageDenied, StorageError
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
 from handler.storage.publishing import PublishStorage, possible_etags
-from handler.storage.s3_publishing import S3PublishStorage
 from handler.text.sentences import counted, some
 
 EXAMPLES = (
@@ -155,7 +155,7 @@ def _warn_of_needs(records: Sequence[Record], destination: str) -> None:
         try:
             with closing(HttpClient()) as http:
                 storage = open_publish_storage(destination, http=http, environ=os.environ)
-                tags = storage.read_tags() if isinstance(storage, S3PublishStorage) else {}
+                tags = storage.read_tags()
             if not {EXTRAS_TAG, MODULES_TAG} <= set(tags):
                 tags, fault = {}, f"{storage.location}: the bucket has no tags {EXTRAS_TAG} and {MODULES_TAG}"
         except StorageError as exc:
@@ -210,6 +210,7 @@ def _publish(
             except StorageDenied:
                 if options.prune:
                     raise
+        warn_of_format(storage)
         report = _Report(planned=planned, leftovers=leftovers, location=storage.location, options=options)
         report.show_plan()
         if options.prune and leftovers:

@@ -12,7 +12,7 @@ from handler.bundle.model import ENDPOINT_NAME
 from handler.bundle.stored import bundle_key
 from handler.commands.command_line import DONE, REFUSED, USAGE, server_url, whole_number
 from handler.commands.console import announce, complain, say, show_json, show_table
-from handler.commands.publishing.destination import Described, at_destination, describe_all, for_each
+from handler.commands.publishing.destination import Described, at_destination, describe_all, for_each, warn_of_format
 from handler.commands.publishing.facts import read_facts
 from handler.commands.schema_source.source_options import (
     RequestHeaders,
@@ -81,8 +81,9 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
             row |= {"served": answers[name] == SERVED, "function": answers[name]}
         if options.versions:
             row["versions"] = [_plain_version(storage, name, each) for each in history[name]]
+    reads = warn_of_format(storage)
     if options.json:
-        show_json({"location": storage.location, "endpoints": rows})
+        show_json({"location": storage.location, "functionFormat": reads, "endpoints": rows})
     else:
         _show(storage.location, rows, options)
     for name in missing:

@@ -54,10 +54,10 @@ def run(options: argparse.Namespace) -> int:
     reports = [_report(outcome, options) for outcome in outcomes]
     tests = [test for report in reports for test in report["tests"]]
     code = REFUSED if any(report["problems"] for report in reports) else DONE
-    recorded = ", and the answers are recorded" if options.record else ""
+    recorded = "; a failed test leaves the recording as it was" if code else ", and the answers are recorded"
     if tests or code:
-        holding = sum(test["holds"] for test in tests)
-        say(f"{holding} of {counted(len(tests), 'test')} passed{'' if code else recorded}", "red" if code else "green")
+        result = f"{sum(test['passed'] for test in tests)} of {counted(len(tests), 'test')} passed"
+        say(f"{result}{recorded if options.record else ''}", "red" if code else "green")
     else:
         warn(f"No tests: no endpoint here has a {TOOL_TESTS}")
     return show_document({"endpoints": reports}, code) if options.json else code
@@ -78,7 +78,7 @@ def _report(outcome: Outcome, options: argparse.Namespace) -> dict[str, Any]:
                 for sentence in misses[:MAX_MISSES]:
                     text = f"{test.tool} as {test.caller.text}: {sentence}"
                     problems.add(test.at, text, code="unmet-expectation")
-                rows.append({"tool": test.tool, "as": test.caller.text, "line": test.at.line, "holds": not misses})
+                rows.append({"tool": test.tool, "as": test.caller.text, "line": test.at.line, "passed": not misses})
         if options.record and rows and not problems.errors:
             write_recording(compiled.env_file.with_name(RECORDING), answers)
     every = (*outcome.problems, *problems.error().problems)

@@ -93,13 +93,13 @@ def write_line(
     memory_mb: int = 0,
 ) -> None:
     """Log one request, with its metrics, its memory as ``log_begun``, and the traceback of an unexpected error."""
-    facts = {**facts, **_memory(memory_mb)}
+    line = {**facts, **_memory(memory_mb)}
     if metrics:
-        facts = {**facts, **metrics.members(facts)}
+        line |= metrics.members(line)
     write = logger.info if failure is None else logger.error
-    if failure is None and level_of(facts) == WARNING:
+    if failure is None and level_of(line) == WARNING:
         write = logger.warning
-    write("request", extra={_FACTS: facts}, exc_info=failure)
+    write("request", extra={_FACTS: line}, exc_info=failure)
 
 
 def _memory(whole_mb: int) -> dict[str, int]:

@@ -126,6 +126,10 @@ class FolderPublishStorage(FolderStorage):
         """See ``PublishStorage``."""
         return True
 
+    def read_tags(self) -> Mapping[str, str]:
+        """See ``PublishStorage``. A folder has no stack."""
+        return {}
+
     def _require_present(self, key: str) -> bytes:
         stored = self.read(key) if self._folder.exists() else None
         if stored is None:

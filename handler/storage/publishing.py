@@ -110,6 +110,9 @@ class PublishStorage(WritableStorage, Protocol):
     def keeps_versions(self) -> bool:
         """Return whether removed and replaced objects can be read."""
 
+    def read_tags(self) -> Mapping[str, str]:
+        """Return the tags of the bucket, by which its stack describes the function; empty if there are none."""
+
 
 def holds(storage: PublishStorage, key: str, body: bytes) -> bool:
     """Return whether an object has these bytes: by the storage's own digest, or else by the bytes."""

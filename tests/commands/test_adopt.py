@@ -253,6 +253,30 @@ def test_router_without_prefix_and_mutations(tmp_path: Path, stile: Stile) -> No
 
 
 @pytest.mark.parametrize(
+    ("excluded", "tools"),
+    [(False, 2), (None, 2), (True, 1), ("${MCP_EXCLUDE_MUTATIONS}", 1), ("false # no", 1)],
+)
+def test_mutations_are_tools_only_if_the_router_surely_takes_them(
+    tmp_path: Path, stile: Stile, excluded: bool | str | None, tools: int
+) -> None:
+    mcp: dict[str, Any] = {"storage": {"provider_id": "a"}, "router_url": f"https://api.example/?key={TOKEN}"}
+    files = {
+        "config.yaml": {
+            "mcp": mcp | ({} if excluded is None else {"exclude_mutations": excluded}),
+            "storage_providers": {"file_system": [{"id": "a", "path": "operations"}, "b", {"id": "c"}]},
+        },
+        "schema.graphql": SCHEMA,
+        "operations/a.graphql": LAUNCHES,
+        "operations/b.graphql": BOOK,
+    }
+
+    report = adopted(stile, write(tmp_path / "router", files))
+
+    assert len(report["tools"]) == tools
+    assert "upstream.url" in report["decisions"]
+
+
+@pytest.mark.parametrize(
     ("path", "tools"),
     [
         ("./tools/**/*.graphql", {"A", "B", "C"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from handler.commands.publish import EXTRAS_TAG, MODULES_TAG
+from handler.commands.publishing.destination import FORMAT_TAG
 from tests.commands.running import CONFIG, FILES, Ran, Stile
 from tests.conftest import ROOT
 from tests.support.endpoints import write_endpoint
@@ -191,3 +193,41 @@ def test_endpoints_that_need_nothing_ask_for_no_tags(
 
 def test_a_folder_is_nobodys_deployment(needy: Path, stile: Stile) -> None:
     assert UNKNOWN not in stile("publish", ".", "--create", "out").out
+
+
+@pytest.mark.parametrize("command", [("publish", ".", LOCATION, "--force"), ("published", LOCATION)])
+@pytest.mark.parametrize(("reads", "warns"), [("2", False), ("", False), ("1", True), ("3", True)])
+def test_format_that_the_function_reads_is_compared(
+    workplace: Path,
+    stile: Stile,
+    moto: Moto,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    command: tuple[str, ...],
+    reads: str,
+    warns: bool,
+) -> None:
+    write_endpoint(workplace, FILES, name="api/plain")
+    tags = {"owner": "somebody"} | ({FORMAT_TAG: reads} if reads else {})
+    tag(moto, tags)
+    become(monkeypatch, may_publish(moto, "tags-format", "s3:GetBucketTagging"))
+    stile("publish", ".", LOCATION, "--endpoint", "api/plain")
+
+    done = stile(*command)
+
+    assert done.code == 0
+    said = f"The deployed function reads bundles of format {reads}." in done.out + done.err
+    assert said is warns
+    with moto.unchecked():
+        kept = moto.client("s3").get_bucket_tagging(Bucket=BUCKET)["TagSet"]
+    assert {each["Key"]: each["Value"] for each in kept} == tags
+
+
+def test_published_gives_the_format_as_json(
+    workplace: Path, stile: Stile, moto: Moto, publisher: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tag(moto, {FORMAT_TAG: "7"})
+    become(monkeypatch, publisher)
+
+    assert json.loads(stile("published", LOCATION, "--json").out)["functionFormat"] == "7"
+    assert json.loads(stile("published", str(workplace), "--json").out)["functionFormat"] == ""

@@ -333,3 +333,20 @@ def test_imports_in_functions_and_other_modules_are_warnings_if_the_module_impor
         ("shared_helpers.py", 2),
     ]
     assert "get_access_token: use ctx.auth" in named[0]["sentence"]
+
+
+@pytest.mark.parametrize("line", ["mcp.mount(Toolkit(), 'a')", "mcp.run()", "mcp.add_middleware(1)"])
+def test_members_that_a_toolkit_lacks_lead_to_the_page(
+    tmp_path: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STILE_CODE_MODULES", "mounted_tools")
+    monkeypatch.delitem(sys.modules, "mounted_tools", raising=False)
+    Path("mounted_tools.py").write_text(f"from stile import Toolkit\n\nmcp = Toolkit()\n{line}\n", encoding="utf-8")
+    (tmp_path / "api" / "late").mkdir(parents=True)
+    (tmp_path / "api" / "late" / "config.yaml").write_text('code: ["mounted_tools:mcp"]\n', encoding="utf-8")
+
+    (endpoint,) = json.loads(stile("check", "api", "--json").out)["endpoints"]
+
+    (problem,) = endpoint["problems"]
+    assert (problem["line"], "docs/from-fastmcp.md" in problem["sentence"]) == (4, True)

@@ -36,6 +36,8 @@ OWN = {
     "endpoints/shop/orders/config.yaml",
     "endpoints/shop/orders/index.graphql",
     "endpoints/shop/orders/operations/list_orders.graphql",
+    "endpoints/shop/orders/tools.recording.json",
+    "endpoints/shop/orders/tools.test.yaml",
     "tests/events/tools-list.json",
     "tests/test_events.py",
     "vendor/requirements.txt",
@@ -200,7 +202,8 @@ def test_repository_checks_and_replays_its_event(repository: Path) -> None:
     done = run("make", f"PYTHON={sys.executable}", cwd=repository)
 
     assert done.returncode == 0, done.stderr
-    assert "No problems in 1 endpoint" in done.stdout
+    assert "No problems in 1 endpoint\n" in done.stdout
+    assert "1 of 1 test passed\n" in done.stdout
     assert "\nRan 1 test " in done.stderr
     broken = repository / "endpoints" / "shop" / "orders" / "index.graphql"
     broken.write_text(broken.read_text("utf-8").replace("total: Float!", ""), encoding="utf-8")

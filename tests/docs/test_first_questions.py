@@ -64,8 +64,8 @@ QUESTIONS = (
     ),
     of_hub(
         "How do I test a tool in CI?",
-        "docs/publishing.md#tests-before-a-publish",
-        r"stile check endpoints --strict runs the tests .*? one line of any CI",
+        "docs/operation-tests.md",
+        r"stile test makes the calls .*?CI needs no API, no network and no secret",
     ),
     of_hub(
         "How does a tool return an image?",

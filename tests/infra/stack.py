@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 from tests.infra.cloudformation import read_template
@@ -50,6 +50,7 @@ class Stack:
         for each, declared in template["Parameters"].items():
             text = given.get(each, str(declared.get("Default", "")))
             self._values[each] = text.split(",") if "List" in declared["Type"] else text
+        self._mappings = template.get("Mappings", {})
         self._conditions = template.get("Conditions", {})
         self.broken_rules = [
             told
@@ -100,6 +101,9 @@ class Stack:
             return self._filled(text, {name: self.resolved(each) for name, each in names.items()})
         if function == "GetAtt":
             return self._attributes.get(argument, argument)
+        if function == "FindInMap":
+            name, *keys = argument
+            return reduce(lambda entry, key: entry[key], keys, self._mappings[name])
         return OPERATIONS[function](*map(self.resolved, argument))
 
     def _filled(self, text: str, names: Mapping[str, str]) -> str:

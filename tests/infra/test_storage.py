@@ -1,10 +1,16 @@
+import re
 from typing import Any
 
 import pytest
 
+from handler.bundle.stored import FORMAT_VERSION
 from handler.commands.publish import EXTRAS_TAG, MODULES_TAG
+from handler.commands.publishing.destination import FORMAT_TAG
+from tests.conftest import ROOT
 from tests.infra.cloudformation import read_template
 from tests.infra.stack import Stack
+
+OF_FUNCTION = {"Fn::FindInMap": ["Function", "Bundles", "Format"]}
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +114,7 @@ def test_the_stack_above_learns_name_and_arn(storage: dict[str, Any]) -> None:
     assert outputs == {
         "BucketName": {"Fn::If": ["MakesBucket", {"Ref": "BundleBucket"}, {"Ref": "BucketName"}]},
         "BucketArn": {"Fn::If": ["MakesBucket", {"Fn::GetAtt": "BundleBucket.Arn"}, arn]},
+        "BundleFormat": OF_FUNCTION,
     }
 
 
@@ -118,4 +125,17 @@ def test_tags_of_the_bucket_are_those_that_publish_reads(bucket: dict[str, Any])
     assert {tag["Key"]: tag["Value"] for tag in bucket["Tags"]} == {
         EXTRAS_TAG: spaced("Extras"),
         MODULES_TAG: spaced("CodeModules"),
+        FORMAT_TAG: OF_FUNCTION,
     }
+
+
+def test_stack_says_the_format_that_the_function_reads() -> None:
+    stack = Stack("infra/storage.yaml")
+
+    (told,) = [tag["Value"] for tag in stack.properties("BundleBucket")["Tags"] if tag["Key"] == FORMAT_TAG]
+    assert (told, stack.outputs["BundleFormat"]) == (str(FORMAT_VERSION), str(FORMAT_VERSION))
+
+
+def test_no_publisher_may_write_the_tags() -> None:
+    for file in ("infra/publisher_policy.json", "infra/publisher.yaml"):
+        assert not re.search(r"s3:(PutBucketTagging|Put\*|\*)", (ROOT / file).read_text("utf-8"))

@@ -419,6 +419,7 @@ def test_outputs_name_what_clients_and_publishers_need(template: dict[str, Any])
         "McpUrlPattern",
         "ApiId",
         "BundleLocation",
+        "BundleFormat",
         "FunctionName",
         "FunctionArn",
         "LogGroup",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from handler.text.sentences import is_secret, some
 
 RECORDING = "tools.recording.json"
 MAX_BYTES = 2_000_000
+MAX_SECRETS = 20
 
 DOCUMENT = {"query": {"type": "array", "items": {"type": "string"}}}
 MEMBERS = {
@@ -83,15 +85,14 @@ def read_recording(files: EndpointFiles, name: str, problems: Problems) -> Recor
         faults = ["nested too deeply"] if nests_too_deeply(content) else Checker(SCHEMA).violations(content)
         fault = some(faults, most=3) if faults else ""
         recording = {} if fault else {key_of_entry(each["as"], each["request"]): each for each in content}
-    except json.JSONDecodeError as exc:
-        fault, at = f"invalid JSON: {exc.msg}", Place(name, exc.lineno, exc.colno)
     except ValueError as exc:
-        fault = f"invalid JSON: {exc}"
+        fault = f"invalid JSON: {getattr(exc, 'msg', exc)}"
+        at = Place(name, getattr(exc, "lineno", 0), getattr(exc, "colno", 0))
     if not fault and len(recording) < len(content):
         fault = "one caller has two answers to one request"
     if fault:
         problems.add(at, f"{fault}: {ANEW}", code="invalid-recording")
-    for member, secret in (each for entry in recording.values() for each in secrets_in(entry)):
+    for member, secret in islice((each for entry in recording.values() for each in secrets_in(entry)), MAX_SECRETS):
         places = files.places_of(json.dumps(secret, ensure_ascii=False))
         at = next((place for place in places if place.file == name), Place(name))
         problems.add(at, f'the text of "{member}" looks like a secret: {REMEDY}', code="invalid-recording")
@@ -149,7 +150,8 @@ class RecordedHttp(ObservedHttp):
         if not is_address_of(self._compiled.bundle.upstream, request.url):
             return await super().send_async(request)
         body = self._recorded_form(parse_json(request.body or b"{}"))
-        name, key = body.get("operationName", "a request"), key_of_entry(self._caller.text, body)
+        name = body.get("operationName") or f"{' '.join(body['query']) or 'a document'!s:.80}"
+        key = key_of_entry(self._caller.text, body)
         if self._recording and key in self._recording:
             entry = self._recording[key]
             headers = {"content-type": "application/json"}

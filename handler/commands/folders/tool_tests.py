@@ -39,8 +39,8 @@ class ToolTest:
     def misses(self, result: JSONObject) -> list[str]:
         """Return a sentence for each difference of a result from the expected one."""
         asked = [each.get("params", {}).get("message", "") for each in result.get("inputRequests", {}).values()]
-        text = "\n".join(asked or [block.get("text", "") for block in result["content"]])
-        came = "the tool asks" if asked else "it fails" if result.get("isError") else "it is answered"
+        text = "\n".join(asked or [block.get("text", "") for block in result.get("content", [])])
+        came = "it fails" if result.get("isError") else "it is answered" if "content" in result else "the tool asks"
         part, is_met = self.fails or self.holds, bool(self.fails) is (came != "it is answered")
         if is_met and isinstance(part, dict):
             violations = Checker(schema_of_part(part)).violations(result.get("structuredContent", json_or_text(text)))

@@ -13,9 +13,17 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from handler.bundle.model import ENDPOINT_NAME, Bundle
-from handler.bundle.stored import bundle_key, format_of, older_bundle_keys, read_bundle, short_digest, withdrawal_key
+from handler.bundle.stored import (
+    FORMAT_VERSION,
+    bundle_key,
+    format_of,
+    older_bundle_keys,
+    read_bundle,
+    short_digest,
+    withdrawal_key,
+)
 from handler.commands.command_line import REFUSED
-from handler.commands.console import complain
+from handler.commands.console import complain, warn
 from handler.commands.publishing.facts import PublishFacts, read_facts
 from handler.commands.questions import agreed, can_ask
 from handler.errors import StileError
@@ -34,6 +42,10 @@ AT_ONCE = 16
 
 SERVED = (bundle_key("*/*"),)
 """The pattern of the bundles that a function of this release looks for."""
+
+
+FORMAT_TAG = "stile:bundle-format"
+"""The bucket's tag of infra/storage.yaml with the format that the stack's function reads. No publisher writes tags."""
 
 
 def at_destination(destination: str, work: Callable[[PublishStorage, HttpClient], int]) -> int:
@@ -100,6 +112,19 @@ def change_published(
             return REFUSED
 
     return at_destination(options.place.destination, changed)
+
+
+def warn_of_format(storage: PublishStorage) -> str:
+    """Return the format that the stack's function reads, with a warning of another one; empty string if unknown."""
+    reads = ""
+    with suppress(StorageError):  # the right to read tags may be missing
+        reads = storage.read_tags().get(FORMAT_TAG, "")
+    if reads not in ("", str(FORMAT_VERSION)):
+        warn(
+            f"The deployed function reads bundles of format {reads}. It does not see those of this release, of format "
+            f"{FORMAT_VERSION}: deploy this release after the publish, or publish with the release of the function."
+        )
+    return reads
 
 
 def may_change(question: str, options: argparse.Namespace) -> bool:

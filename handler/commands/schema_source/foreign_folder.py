@@ -56,8 +56,8 @@ class ForeignFolder:
     @property
     def takes_mutations(self) -> bool:
         """True if the other server makes tools of mutations."""
-        if self.is_cosmo:
-            return not self.at("mcp.exclude_mutations", bool)
+        if self.is_cosmo:  # a variable in place of false may be true
+            return self.at("mcp.exclude_mutations", object) is False or "exclude_mutations" not in self.at("mcp", dict)
         return self.at("overrides.mutation_mode") in ("explicit", "all")
 
     def at(self, name: str, kind: type = str) -> Any:

@@ -45,7 +45,7 @@ APOLLO: Mapping[str, str] = {
     "server_info": "remove it, as Stile tells its own name and version",
     "telemetry": "remove it, as the log and traces have their own form",
     "transport.address": NO_SERVER,
-    "transport.auth": "write identity",
+    "transport.auth": "write identity, and upstream.auth: {passthrough: …} if the API takes the caller's token",
     "transport.host_validation": "remove it; STILE_ALLOWED_ORIGINS has the origins of browsers",
     "transport.port": NO_SERVER,
     "transport.stateful_mode": NO_SESSIONS,

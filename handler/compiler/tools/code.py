@@ -282,6 +282,8 @@ def _sentence(exc: BaseException) -> str:
     package, remedy = name.partition(".")[0], ""
     if package in OWN_PACKAGES and (own := _namesake(package)):
         remedy = f"; {own} has the name of a package of Stile, so that one of them hides the other: rename {own}"
+    elif isinstance(exc, AttributeError) and isinstance(exc.obj, Toolkit):
+        remedy = "; docs/from-fastmcp.md has what to write in its place"
     return f"its code raised {traceback.format_exception_only(exc)[-1].strip()}{remedy}"
 
 
