@@ -280,16 +280,9 @@ def _directives(names: tuple[str, ...], *, by_endpoint: bool = False, by_version
     """Return the member ``CloudWatchMetrics`` as JSON. All lines with the same metrics share it."""
     counted = [metric for metric in METRICS if metric.name in names]
     split = [metric for metric in counted if by_endpoint and metric.by_endpoint]
-    whole = [metric for metric in counted if metric not in split and metric.name != DOWN]
-    down = [metric for metric in counted if metric.name == DOWN]
+    whole = [metric for metric in counted if metric not in split]
     released = [metric for metric in counted if by_version and metric.name in OF_VERSION]
-    of_function, of_endpoint, of_version = [FUNCTION], [FUNCTION, ENDPOINT], [FUNCTION, VERSION]
-    sets = (
-        (split, [of_function, of_endpoint]),
-        (whole, [of_function]),
-        (down, [of_endpoint]),
-        (released, [of_version]),
-    )
+    sets = ((split, [[FUNCTION], [FUNCTION, ENDPOINT]]), (whole, [[FUNCTION]]), (released, [[FUNCTION, VERSION]]))
     directives = [
         {
             "Namespace": NAMESPACE,
@@ -321,7 +314,7 @@ DIMENSIONS = (FUNCTION, ENDPOINT, VERSION)
 
 @record(frozen=True, slots=True)
 class Metric:
-    """One metric. ``by_endpoint``: CloudWatch has it for each endpoint, too. ``DOWN`` is of endpoints alone."""
+    """One metric. ``by_endpoint``: CloudWatch has it for each endpoint, too."""
 
     name: str
     unit: str
@@ -348,9 +341,9 @@ METRICS = (
     Metric("duration_ms", "Milliseconds", by_endpoint=True),
     Metric("upstream_ms", "Milliseconds", by_endpoint=True),
     Metric("upstream_failures", "Count", by_endpoint=True),
-    Metric("api_errors", "Count", by_endpoint=True),
-    Metric("schema_drift", "Count", by_endpoint=True),
-    Metric("upstream_limits", "Count", by_endpoint=True),
+    Metric("api_errors", "Count"),
+    Metric("schema_drift", "Count"),
+    Metric("upstream_limits", "Count"),
     Metric(ERRORS, "Count", by_endpoint=True),
     Metric("refusals_credential", "Count"),
     Metric("refusals_unknown", "Count"),
@@ -365,5 +358,5 @@ METRICS = (
     Metric(UNSERVED, "Count"),  # 0 or 1 of each request
     Metric(MEMORY, "Percent"),
     Metric("callers_refused", "Count"),
-    Metric(DOWN, "Count"),
+    Metric(DOWN, "Count", by_endpoint=True),
 )
