@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields
 from functools import cache
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Any, TypeGuard
 
 from graphql import (
     ASTValidationRule,
@@ -25,6 +26,7 @@ from graphql import (
     InterfaceTypeExtensionNode,
     NamedTypeNode,
     NameNode,
+    Node,
     ObjectTypeDefinitionNode,
     ObjectTypeExtensionNode,
     ScalarTypeDefinitionNode,
@@ -42,9 +44,10 @@ from graphql.validation import KnownDirectivesRule, KnownTypeNamesRule, Possible
 from graphql.validation.specified_rules import specified_sdl_rules
 from graphql.validation.validate import validate_sdl
 
-from handler.compiler.problems import Place, Problems, author_place
+from handler.compiler.problems import Place, Problems, author_place, where
 from handler.compiler.schema.directives import ON_SCHEMA
-from handler.compiler.schema.vendor_directives import without_directives
+from handler.compiler.schema.vendor_directives import INACCESSIBLE, without_directives
+from handler.compiler.source.files import SCHEMA_FILE
 from handler.text.sentences import nearest
 
 RULES_OF_A_PART = tuple(
@@ -65,6 +68,13 @@ def build_schema_of(
     rules = coded(specified_sdl_rules if complete else RULES_OF_A_PART)
     errors = [*validate_sdl(document, rules=rules), *_wrong_kinds(document.definitions)]
     defined = [node.name.value for node in document.definitions if isinstance(node, DirectiveDefinitionNode)]
+    undeclared: dict[str, list[GraphQLError]] = {}
+    for error in errors:
+        undeclared.setdefault(_undeclared_by_the_api(error), []).append(error)
+    errors = undeclared.pop("", [])
+    for name, uses in undeclared.items():
+        more = f" ({len(uses)} uses in all)" if len(uses) > 1 else ""
+        problems.warn(uses[0], f"{sentence_of(uses[0], ())}{more}", code="undeclared-directive", about=[name])
     for error in errors:
         sentence = sentence_of(error, (*ON_SCHEMA, *defined))
         problems.add(author_place(error, otherwise=entry), sentence, code=rule_code(error))
@@ -73,6 +83,15 @@ def build_schema_of(
     sound = None if errors else _valid_schema(document, problems, entry=entry)
     schema, unclear = (sound, frozenset[str]()) if sound else mend(document.definitions, errors)
     return schema if schema and _has_roots(schema, problems, entry=entry) else None, unclear
+
+
+def _undeclared_by_the_api(error: GraphQLError) -> str:
+    """Return the name of a directive that the API's own schema uses and does not declare; else an empty string."""
+    node = next(iter(error.nodes or ()), None)
+    if not _is_unknown_directive(node, error) or PurePosixPath(where(error).file).name != SCHEMA_FILE:
+        return ""
+    # What a misspelt directive of Stile's would hide is not left open.
+    return "" if nearest(node.name.value, (*ON_SCHEMA, INACCESSIBLE), likeness=0.8) else node.name.value
 
 
 MEMBERS: Mapping[str, tuple[type, str]] = {
@@ -263,13 +282,17 @@ def rule_code(error: GraphQLError) -> str:
 def sentence_of(error: GraphQLError, directives: Iterable[str]) -> str:
     """Return an error's sentence. That of an unknown directive names the one of ``directives`` that may be meant."""
     node = next(iter(error.nodes or ()), None)
-    if not error.message.startswith("Unknown directive") or not isinstance(node, DirectiveNode):
+    if not _is_unknown_directive(node, error):
         return error.message
     nearest_name = nearest(node.name.value, list(directives))
     arguments = ", ".join(f"{each.name.value}: …" for each in node.arguments or ())
     declaration = f'"directive @{node.name.value}{arguments and f"({arguments})"} on …"'
     remedy = f"; did you mean @{nearest_name}?" if nearest_name else f": declare it, as in {declaration}, or remove it"
     return error.message.rstrip(".") + remedy
+
+
+def _is_unknown_directive(node: Node | None, error: GraphQLError) -> TypeGuard[DirectiveNode]:
+    return error.message.startswith("Unknown directive") and isinstance(node, DirectiveNode)
 
 
 def with_code(error: GraphQLError, code: str) -> GraphQLError:
