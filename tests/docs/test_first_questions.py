@@ -78,7 +78,7 @@ QUESTIONS = (
         r"Text, Image, Audio, .*? \| the blocks.*?return \[Text\(.*?Image\(b.*?\"image/png\"\)",
     ),
     of_hub("How much does it cost?", "docs/operate/money.md", r"a million calls in a month cost about 11 US dollars"),
-    Question("How much does it cost?", (), r"million calls\b.*? 10 (US )?dollars", by="Cost"),
+    Question("How much does it cost?", (), r"million calls\b.*? 11 (US )?dollars", by="Cost"),
     of_hub(
         "How do I upgrade Stile?",
         "docs/operate/upgrade.md",

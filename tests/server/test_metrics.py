@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from handler.server.log import (
 from handler.settings import read_settings
 from handler.storage.local import FolderStorage
 from tests.docs.reference import codes, page, tables
-from tests.support.api import Api, Reply, running_api
+from tests.support.api import Api, Asked, Reply, running_api
 from tests.support.emf import metrics_in
 from tests.support.endpoints import compiled
 from tests.support.function import Context, Function, running_function, store
@@ -396,13 +397,17 @@ def test_metrics_are_of_the_function_alone_unless_the_owner_wants_those_of_endpo
     assert {pairs for _, pairs in lines.metrics()} == {(("function", NAME),), *of_endpoint}
 
 
+def _given(reply: Reply, _: Asked) -> Reply:
+    return reply
+
+
 def test_endpoint_is_down_from_the_third_failure_in_a_row_until_a_call_is_well(
     location: str, lines: Lines, api: Api
 ) -> None:
     found = []
     with warm(location, lines, STILE_METRICS="endpoint") as function:
         for status in (503, 503, 200, 503, 503, 503, 503, 200):
-            api.answer = lambda _, status=status: Reply(ANSWER if status == 200 else b"", status=status)
+            api.answer = partial(_given, Reply(ANSWER if status == 200 else b"", status=status))
             function.request("tools/list")  # is not a call, and ends no row
             lines.texts()
             function.call("me", {})
