@@ -80,7 +80,7 @@ def build_schema_of(
         more = f" ({len(uses)} uses in all)" if len(uses) > 1 else ""
         problems.warn(uses[0], f"{sentence}{more}", code="undeclared-directive", about=[name])
     for error in errors:
-        sentence = sentence_of(error, (*ON_SCHEMA, *defined))
+        sentence = sentence_of(error, (*ON_SCHEMA, INACCESSIBLE, *defined))
         problems.add(author_place(error, otherwise=entry), sentence, code=rule_code(error))
     if not complete:
         return None, frozenset()

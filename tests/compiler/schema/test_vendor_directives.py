@@ -13,7 +13,7 @@ from handler.graph.view import build_view
 from handler.policy.evaluation import HIDDEN, Evaluation
 from tests.samples import SUPERGRAPH, SUPERGRAPH_API
 from tests.support.diagnostics import Reported
-from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
+from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, problems_of, reported
 from tests.support.local_entries import local_entries
 from tests.support.outcomes import outcome_of
 
@@ -261,7 +261,10 @@ def test_line_that_declares_a_directive_declares_it(tmp_path: Path) -> None:
 def test_undeclared_directive_that_may_hide_or_open_something_stays_an_error(tmp_path: Path, name: str) -> None:
     files = {"index.graphql": TOOL + INCLUDED, "schema.graphql": f"type Query {{ a: Int b: Int @{name} }}"}
 
-    assert reported(tmp_path, files) == [f"schema.graphql:1:28 unknown-directive: '@{name}'"]
+    (problem,) = problems_of(tmp_path, files)
+
+    assert (problem.file, problem.column, problem.code) == ("schema.graphql", 28, "unknown-directive")
+    assert f"'@{name}'; did you mean @" in problem.sentence
 
 
 def test_undeclared_directive_in_a_file_of_the_author_stays_an_error(tmp_path: Path) -> None:
