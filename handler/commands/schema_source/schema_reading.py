@@ -117,35 +117,16 @@ def read_sdl(
         if headers:
             raise UsageRefused(f"-H is for the URL of an API, and {source.shown} is a file")
         return _api_part(_read_file(source), source)
-    sources = {each.shown: each for each in (source, *(at_path(source, path) for path in paths))}
     with closing(local_http()) as http:
         deadline = time.monotonic() + timeout_s
-        apis = [
-            _Api(source=each, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s, old=old)
-            for each in sources.values()
-        ]
+        api = _Api(source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s, old=old)
         try:
-            answered, sdl = _first_schema(apis)
+            answered, sdl = api.schema(paths)
         except SourceRefused as exc:
             raise SourceRefused(source.shown, headers.hidden_in(exc.cause)) from None
     if headers.hidden_in(sdl) != sdl:
         raise SourceRefused(source.shown, "the schema repeats the value of a header of -H, so it was not written")
     return _api_part(sdl, answered)
-
-
-def _first_schema(apis: Sequence[_Api]) -> tuple[SchemaSource, str]:
-    """Return the schema of the first address that gives one. Others are tried if the first answers no GraphQL."""
-    try:
-        return apis[0].schema()
-    except NoGraphQL as exc:
-        for other in apis[1:]:
-            try:
-                return other.schema()
-            except NoGraphQL:
-                continue
-            except SourceRefused as of_other:  # an API, which does not give its schema
-                raise SourceRefused(exc.source, f"{exc.cause}. {of_other}") from None
-        raise
 
 
 def _api_part(sdl: str, source: SchemaSource) -> tuple[SchemaSource, str]:
@@ -171,28 +152,39 @@ class _Api:
     timeout_s: float
     old: str  # SDL
 
-    def schema(self) -> tuple[SchemaSource, str]:
-        """Return the API's schema, or that in a document which the URL serves.
+    def schema(self, paths: Sequence[str] = ()) -> tuple[SchemaSource, str]:
+        """Return the schema of the API, of a document that the URL serves, or of the first API at other paths.
 
         Raises:
             NoGraphQL: neither an API nor such a document.
             SourceRefused: the API does not give its schema, or one that cannot be used.
         """
+        try:
+            return self.source, self._sdl()
+        except NoGraphQL as exc:
+            if sdl := self._document():
+                return replace(self.source, is_api=False), sdl
+            for other in (at_path(self.source, path) for path in paths):
+                try:
+                    if other.shown != self.source.shown:
+                        return replace(self, source=other).schema()
+                except NoGraphQL:
+                    continue
+                except SourceRefused as of_other:  # an API, which does not give its schema
+                    raise SourceRefused(exc.source, f"{exc.cause}. {of_other}") from None
+            raise
+
+    def _sdl(self) -> str:
         refusals: list[tuple[int, Mapping[str, Any]]] = []
         for query in QUERIES:
-            try:
-                status, content = self._ask(query, "IntrospectionQuery")
-            except NoGraphQL:
-                if sdl := self._document():
-                    return replace(self.source, is_api=False), sdl
-                raise
+            status, content = self._ask(query, "IntrospectionQuery")
             data = content.get("data")
             if isinstance(data, dict) and isinstance(data.get("__schema"), dict):
-                return self.source, self._subgraph(data) or sdl_of_introspection(data, self.source.shown)
+                return self._subgraph(data) or sdl_of_introspection(data, self.source.shown)
             refusals.append((status, content))
         sdl = self._service()
         if sdl:
-            return self.source, sdl
+            return sdl
         raise self._refused(self._why_not(*refusals[0]))
 
     def _document(self) -> str:
