@@ -306,14 +306,11 @@ class _Api:
         hiding = replace(self.headers, secrets=self.headers.secrets.union(filter(None, (query, *values))))
         body = hiding.hidden_in(response.body[: 2 * MAX_PAGE_CHARS].decode(errors="replace"))[:MAX_PAGE_CHARS]
         line = page_text(body.encode()) or next((line for line in body.splitlines() if line.strip()), "")
-        begin = f". It begins {one_line_quote(line)}" if line else ""
+        begin = f". It begins {one_line_quote(line)}" if line else ". It is empty"
         if hint := address_hint(self.source.text, response):
             return f"the API answered {response.status}: {hint}{begin}"
-        if _is_page(response):
-            return f"the answer ({response.status}) is a web page: expected the address of a GraphQL API{begin}"
-        fault = _not_an_object(response.body) or "it has neither an object as data nor a list as errors"
-        what = f"is not one of GraphQL ({fault})"
-        return f"the answer ({response.status}) {what}: expected the address of a GraphQL API{begin}"
+        kind = "a web page" if _is_page(response) else "not one of GraphQL"
+        return f"the answer ({response.status}) is {kind}: expected the address of a GraphQL API{begin}"
 
     def _refused(self, cause: str) -> SourceRefused:
         return SourceRefused(self.source.shown, cause)
@@ -322,18 +319,6 @@ class _Api:
 def _is_page(response: HttpResponse) -> bool:
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     return kind in ("text/html", "application/xhtml+xml") or response.body[:200].lstrip().startswith(b"<")
-
-
-def _not_an_object(body: bytes) -> str:
-    """Return the fault of a body that is not a JSON object; empty string if it is one."""
-    if not body.strip():
-        return "it is empty"
-    try:
-        return "" if isinstance(parse_json(body), dict) else "it is not a JSON object"
-    except UnicodeDecodeError:
-        return "it is not UTF-8"
-    except ValueError as exc:
-        return f"it is not valid JSON: {exc}"
 
 
 def _read_file(source: SchemaSource) -> str:
