@@ -35,7 +35,6 @@ from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import (
     CREDENTIAL,
     HEADER_NAME,
-    SCHEMA_FILE,
     add_header_argument,
     add_source_argument,
     add_timeout_argument,
@@ -45,7 +44,7 @@ from handler.commands.schema_source.source_options import (
 from handler.compiler.config.table import SCALAR_KEYS
 from handler.compiler.config.upstream import NEVER_FORWARDED, header_fault
 from handler.compiler.config.values import is_http_url
-from handler.compiler.source.files import CONFIG, ENTRY
+from handler.compiler.source.files import CONFIG, ENTRY, SCHEMA_FILE
 from handler.strict_json import parse_json
 from handler.text.sentences import counted
 
@@ -103,7 +102,7 @@ def _folder(text: str) -> Path:
 def _write_adopted(draft: Path, foreign: ForeignFolder, options: argparse.Namespace) -> dict[str, Any]:
     """Write the files of an endpoint to an empty folder, compile it, and return a report."""
     source = options.source or foreign_schema(draft, foreign)
-    sdl = read_sdl(source, headers=joined_headers(options.headers), timeout_s=options.timeout)
+    source, sdl = read_sdl(source, headers=joined_headers(options.headers), timeout_s=options.timeout)
     schema = write_schema(draft, with_heading(sdl, source), source).schema
     operations = list(adopted_operations(foreign))
     for name, text in operations:

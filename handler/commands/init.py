@@ -5,26 +5,29 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import stat
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
 from handler.commands.command_line import REFUSED, CommandRefused, UsageRefused
-from handler.commands.console import say, show_json, slow_work
+from handler.commands.console import announce, say, show_json, slow_work
 from handler.commands.editor import SCHEMA_COMMENT, write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.folders.endpoints import Outcome, compile_one, parse_endpoint_name, refuse_url
 from handler.commands.questions import ask_user, can_ask, choose
 from handler.commands.schema_source.schema_file import INDEX_WITH_TOOL, refuse_problems, write_schema
-from handler.commands.schema_source.schema_reading import NO_FILE, read_sdl
+from handler.commands.schema_source.schema_reading import NO_FILE, USUAL_PATHS, read_sdl
 from handler.commands.schema_source.source_options import (
+    CREDENTIAL,
     EXPECTED,
-    SCHEMA_FILE,
+    RequestHeaders,
     SchemaSource,
     SourceRefused,
     add_header_argument,
@@ -35,9 +38,11 @@ from handler.commands.schema_source.source_options import (
     with_heading,
 )
 from handler.commands.schema_source.starters import Starter, best_starters, candidates
+from handler.compiler.config.upstream import may_carry_key
 from handler.compiler.schema.schema import AuthorSchema
-from handler.compiler.source.files import CONFIG, ENTRY, STEPZEN_CONFIG
+from handler.compiler.source.files import CONFIG, ENTRY, ENV_FILE, SCHEMA_FILE, STEPZEN_CONFIG
 from handler.graph.view import BUILT_IN_SCALARS
+from handler.settings import SECRET_PREFIX
 from handler.text.sentences import counted
 
 EXAMPLES = ("stile init shop/products --from https://api.example.com/graphql --access keys",)
@@ -57,15 +62,18 @@ ISSUER = {"issuer": "issuer", "jwks": "jwksendpoint", "audience": "audience"}
 
 REASON = "The API's own schema has it, as stile init found."
 
-MAX_TRIALS = 3
+GITIGNORE = ".gitignore"
+ENV = "# For `stile dev`, `stile call` and `stile serve` on this machine.\n{variable}=\n"
+
+MAX_TRIALS = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "target", type=new_target, metavar="NAME", help="the folder to make; its last two parts are the endpoint's name"
     )
-    add_source_argument(parser, meaning="the URL of the API, or a file with its SDL or the JSON of an introspection")
-    parser.add_argument("--url", type=_url, metavar="URL", help="the URL of the API, if the schema is from a file")
+    add_source_argument(parser, meaning="the URL of the API, or a file or URL of its SDL or an introspection's JSON")
+    parser.add_argument("--url", type=_url, metavar="URL", help="the URL of the API, if the schema is from elsewhere")
     add_header_argument(parser)
     parser.add_argument("--access", choices=tuple(ACCESS), help="who may use the tools (default: ask, or keys)")
     parser.add_argument("--issuer", metavar="URL", help="for --access identity: the iss of tokens")
@@ -82,6 +90,17 @@ class _Settings:
     url: str
     access: str
     issuer: Mapping[str, str]
+    credential: _Credential | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Credential:
+    """The secret that calls send in place of a header of ``-H``: ``upstream.auth``, and the variable that has it."""
+
+    header: str
+    auth: Mapping[str, str]
+    variable: str
+    written: str  # for a shell, such as "JWT $TOKEN"; empty if it was typed
 
 
 def run(options: argparse.Namespace) -> int:
@@ -91,7 +110,13 @@ def run(options: argparse.Namespace) -> int:
         require_free(target)
         source, settings = _answers(options)
         with slow_work(f"Reading the schema of {source.shown}"):
-            sdl = read_sdl(source, headers=headers, timeout_s=options.timeout)
+            asked = source.shown
+            source, sdl = read_sdl(source, headers=headers, timeout_s=options.timeout, paths=USUAL_PATHS)
+        if source.shown != asked:
+            announce(f"{asked} answers no GraphQL, and {source.shown} does: the endpoint is made of that")
+        url = settings.url or _url_of_api(source, asking=can_ask() and not options.json)
+        is_asked = source.is_api and urlsplit(url)[:2] == urlsplit(source.shown)[:2]  # -H is for it, and no registry
+        settings = replace(settings, url=url, credential=_credential(headers) if is_asked else None)
         with slow_work("Writing and compiling the endpoint"), new_folder(target) as folder:
             starters, draft = _write_draft(folder, sdl, source, settings)
     except OSError as exc:
@@ -103,12 +128,14 @@ def run(options: argparse.Namespace) -> int:
         "source": source.shown,
         "url": settings.url,
         "access": settings.access,
+        "secret": settings.credential.variable if settings.credential else None,
         **draft,
     }
     if options.json:
         show_json(report)
     else:
-        _show(report, starters, has_query_string="?" in source.text and source.is_url, has_headers=bool(headers))
+        steps = _steps_of_headers(shlex.quote(target.as_posix()), headers, settings.credential)
+        _show(report, starters, steps, has_query_string="?" in source.text and source.is_url)
     return 0
 
 
@@ -149,20 +176,24 @@ def _answers(options: argparse.Namespace) -> tuple[SchemaSource, _Settings]:
         source = ask_user("The URL of the API, or a file with its schema:", _existing_source)
     if source is None:
         raise UsageRefused(f"--from is missing: {EXPECTED}")
-    if source.is_url and options.url:
-        raise UsageRefused("--url is for a schema from a file: --from names the API already")
-    url = source.shown if source.is_url else options.url
-    if not url and asking:
-        url = ask_user("The URL of the API, for calls:", _url)
-    if not url and not os.path.lexists(source.text):
-        raise UsageRefused(f"{source.named}: {NO_FILE}")
-    if not url:
-        raise UsageRefused(f"{source.named} is a file: --url names the API that it is the schema of")
+    url = options.url or ("" if source.is_url else _url_of_api(source, asking=asking))
     if options.access is None and asking:
         access = choose(f"{WHO}\nAccess:", tuple(ACCESS), default="keys")
     else:
         access = options.access or "keys"
     return source, _Settings(url=url, access=access, issuer=_issuer(options, access, asking=asking))
+
+
+def _url_of_api(source: SchemaSource, *, asking: bool) -> str:
+    """Return the URL for calls, where no option names it."""
+    if source.is_api:
+        return source.shown
+    if not asking and not source.is_url and not os.path.lexists(source.text):
+        raise UsageRefused(f"{source.named}: {NO_FILE}")
+    if not asking:
+        kind = "serves a document, and answers no GraphQL" if source.is_url else "is a file"
+        raise UsageRefused(f"{source.named} {kind}: --url names the API that it is the schema of")
+    return ask_user("The URL of the API, for calls:", _url)
 
 
 def _existing_source(text: str) -> SchemaSource:
@@ -185,6 +216,25 @@ def _issuer(options: argparse.Namespace, access: str, *, asking: bool) -> Mappin
     return {ISSUER[name]: value or ask_user(f"{name} of your tokens:", str) for name, value in values.items()}
 
 
+def _credential(headers: RequestHeaders) -> _Credential | None:
+    """Return what calls send in place of a header of ``-H``; ``None`` if no header has a credential."""
+
+    def unlikeliness(name: str) -> tuple[bool, bool, bool]:
+        return name.lower() != "authorization", not CREDENTIAL.search(name), not headers.written[name]
+
+    names = [name for name, text in headers.written.items() if text or CREDENTIAL.search(name)]
+    header = min((name for name in names if may_carry_key(name.lower())), key=unlikeliness, default="")
+    if not header:
+        return None
+    written, scheme = headers.written[header], headers.fields[header].partition(" ")[0]
+    own = written.rpartition("$")[2].strip("{}") or header.replace("-", "_").upper()
+    name = own.removeprefix(SECRET_PREFIX)
+    auth = {"header": header.lower(), "value": f"secret:{name}"}
+    if header.lower() == "authorization" and scheme.lower() == "bearer":
+        auth, written = {"bearer": f"secret:{name}"}, written.rpartition(" ")[2]
+    return _Credential(header=header, auth=auth, variable=f"{SECRET_PREFIX}{name}", written=written)
+
+
 def _write_draft(
     folder: Path, sdl: str, source: SchemaSource, settings: _Settings
 ) -> tuple[Sequence[Starter], dict[str, Any]]:
@@ -200,6 +250,10 @@ def _write_draft(
     author = write_schema(folder, with_heading(sdl, source), source)
     schema = author.schema
     _write(folder, CONFIG, _config_text(settings, author))
+    _write(folder, GITIGNORE, f"{ENV_FILE}\n")
+    if settings.credential:
+        _write(folder, ENV_FILE, ENV.format(variable=settings.credential.variable))
+        (folder / ENV_FILE).chmod(stat.S_IRUSR | stat.S_IWUSR)
     trials = candidates(schema, author.hidden) if schema else []
     clean, outcome = _without_faults(folder, trials, source)
     starters = best_starters(clean)
@@ -217,7 +271,8 @@ def _write_draft(
     if ignored:
         _write(folder, CONFIG, _config_text(settings, author, ignored=ignored))
     names = schema.type_map if schema else ()
-    files = [SCHEMA_FILE, ENTRY, CONFIG, *(starter.file for starter in starters), *write_editor_files(folder)]
+    files = [SCHEMA_FILE, ENTRY, CONFIG, GITIGNORE, *([ENV_FILE] if settings.credential else [])]
+    files += [*(starter.file for starter in starters), *write_editor_files(folder)]
     return starters, {
         "types": sum(name not in BUILT_IN_SCALARS and not name.startswith("__") for name in names),
         "files": files,
@@ -235,7 +290,8 @@ def _config_text(settings: _Settings, author: AuthorSchema, *, ignored: Iterable
         condition = True if settings.access == "open" else "?$jwt"
         access["policies"] = [{"type": query.name if query else "", "policyDefault": {"condition": condition}}]
         access["policies"] += [{"type": mutation.name, "policyDefault": {"condition": False}}] if mutation else []
-    parts = [f"{SCHEMA_COMMENT}\n{_yaml('upstream', {'url': settings.url})}"]
+    upstream = {"url": settings.url, **({"auth": settings.credential.auth} if settings.credential else {})}
+    parts = [f"{SCHEMA_COMMENT}\n{_yaml('upstream', upstream)}"]
     parts.append(f"{ACCESS[settings.access]}\n{_yaml('access', access)}")
     if settings.issuer:
         parts.append(_yaml("identity", settings.issuer))
@@ -259,8 +315,8 @@ def _without_faults(
         outcome = compile_one(folder, stage=None, endpoint=None)
         faulty = {problem.file for problem in (*outcome.problems, *outcome.warnings)}
         former, starters = starters, [each for each in starters if each.file not in faulty]
-        if not outcome.problems or len(starters) == len(former):
-            break
+        if len(starters) == len(former):
+            break  # one warning may be about several files, and name the first
         for starter in former:
             if starter not in starters:
                 (folder / starter.file).unlink()
@@ -282,7 +338,26 @@ def _write(folder: Path, name: str, text: str) -> None:
     file.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _show(report: Mapping[str, Any], starters: Sequence[Starter], *, has_query_string: bool, has_headers: bool) -> None:
+def _steps_of_headers(folder: str, headers: RequestHeaders, credential: _Credential | None) -> list[tuple[str, str]]:
+    """Return the ways by which the values of headers get to calls: no file has one."""
+    steps = []
+    if credential:
+        file, name = f"{folder}/{ENV_FILE}", credential.variable
+        typed = f"put the secret of {credential.header} behind {name}=: what -H has is written nowhere"
+        sends = f"""printf "%s='%s'\\n" {name} "{credential.written}" >> {file}"""
+        meaning = f"give calls the secret of {credential.header}, which upstream.auth sends from there"
+        steps.append((sends, meaning) if credential.written else (file, typed))
+    others = [name for name in headers.fields if not credential or name != credential.header]
+    if others:
+        names = ", ".join(others)
+        meaning = f"if calls need {names} of -H: auth sends one secret, and headers sends other values"
+        steps.append(("upstream in config.yaml", meaning))
+    return steps
+
+
+def _show(
+    report: Mapping[str, Any], starters: Sequence[Starter], steps: list[tuple[str, str]], *, has_query_string: bool
+) -> None:
     target = Path(report["folder"])
     types = counted(report["types"], "type")
     say(f"{report['endpoint']}: {types} of {report['source']}, access: {report['access']}", "green")
@@ -298,7 +373,7 @@ def _show(report: Mapping[str, Any], starters: Sequence[Starter], *, has_query_s
     if has_query_string:
         say("The query string of the URL was sent and is written nowhere: `stile pull` needs the whole URL.", "yellow")
     folder = shlex.quote(target.as_posix())
-    steps = [(f"stile dev {folder}", "serve the tools to MCP clients on this machine")]
+    steps.append((f"stile dev {folder}", "serve the tools to MCP clients on this machine"))
     for each in starters:
         if all(argument.role in ("size", "next") for argument in each.takes):
             steps.append((f"stile call {folder} {each.tool}", "call a tool"))
@@ -308,8 +383,6 @@ def _show(report: Mapping[str, Any], starters: Sequence[Starter], *, has_query_s
         steps.append(("stile key NAME", "make an API key, and put the printed lines into config.yaml"))
     from_where = " --from URL" if has_query_string else ""
     steps.append((f"stile pull {folder}{from_where}", "renew the schema when the API changes"))
-    if has_headers:
-        steps.append(("upstream.auth in config.yaml", "give the credential for calls: no header of -H was written"))
     say("\nNext:")
     for command, meaning in steps:
         say(f"  {command}\n      {meaning}")

@@ -43,8 +43,8 @@ def run(options: argparse.Namespace) -> int:
     say("The key, shown this once; give it to its holder:\n", "bold")
     say(f"  {key}\n")
     say("For config.yaml, which keeps only the digest:\n", "bold")
-    # The console would expand a tab in the name.
-    sys.stdout.write(yaml.safe_dump({"identity": {"api_keys": [entry]}}, sort_keys=False, width=sys.maxsize))
+    line = yaml.safe_dump(entry, default_flow_style=True, sort_keys=False, width=sys.maxsize)
+    sys.stdout.write(f"identity:\n  api_keys:\n    - {line}")  # the console would expand a tab in the name
     announce(SKIPS if options.claims is None else "Policies, and conditions and scopes of tools, judge its holder.")
     return 0
 

@@ -15,7 +15,6 @@ from handler.commands.folders.endpoints import add_folder_arguments, find_endpoi
 from handler.commands.schema_source.schema_file import are_equal, compare_schemas
 from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import (
-    SCHEMA_FILE,
     RequestHeaders,
     SchemaSource,
     SourceRefused,
@@ -29,7 +28,7 @@ from handler.commands.schema_source.source_options import (
     without_heading,
 )
 from handler.compiler.compile_context import read_context
-from handler.compiler.source.files import MAX_FILE_BYTES
+from handler.compiler.source.files import MAX_FILE_BYTES, SCHEMA_FILE
 from handler.errors.authoring import Problem
 from handler.strict_json import JSONObject
 from handler.text.sentences import counted, some
@@ -67,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
             old = content.read(MAX_FILE_BYTES + 1).decode("utf-8-sig", errors="replace")
         source = options.source or _source_of(folder, old, options, headers)
         with slow_work(f"Reading the schema of {source.shown}"):
-            sdl = read_sdl(source, headers=headers, timeout_s=options.timeout, old=old)
+            source, sdl = read_sdl(source, headers=headers, timeout_s=options.timeout, old=old)
         return _renew(folder, old, sdl, source, options)
     except OSError as exc:
         raise CommandRefused(f"{folder.as_posix()}: {exc.strerror or exc}") from exc

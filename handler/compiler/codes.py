@@ -138,6 +138,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "An operation has no name and is not persisted, so nothing can call it.",
         "Name the operation.",
     ),
+    "undeclared-directive": (
+        "The API's own schema (schema.graphql) uses a directive that it does not declare; the directive has no effect.",
+        "Declare it in index.graphql as the message says, or ignore the warning with a reason.",
+    ),
     "unkept-document": (
         "An operation asks for __schema or __type, so it is not kept as a persisted document.",
         "Send it as a query.",

@@ -69,9 +69,6 @@ HEADERS: Mapping[str, str] = {
     "vary": "Accept, Accept-Encoding",
 }
 
-LEVEL = 9
-"""The level of compression: a document is compressed once a process."""
-
 Answer = Callable[[HttpCall], Awaitable[Response]]
 
 
@@ -146,7 +143,7 @@ class PageDocument:
 
 def _document(html: str, policy: Mapping[str, str], headers: Mapping[str, str]) -> PageDocument:
     written = "; ".join(f"{name} {value}" for name, value in policy.items())
-    compressed = to_gzip(html.encode(), level=LEVEL)
+    compressed = to_gzip(html.encode(), level=9)  # once a process
     return PageDocument(html=html, compressed=compressed, headers={**headers, "content-security-policy": written})
 
 

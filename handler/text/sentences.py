@@ -27,10 +27,11 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return "" if near is None else f"; did you mean {near}?"
 
 
-def nearest(name: str, known: Sequence[str], *, most_chars: float = inf) -> str | None:
+def nearest(name: str, known: Sequence[str], *, most_chars: float = inf, likeness: float = 0.6) -> str | None:
     """Return the known name that may have been meant; equal names but for case or ``_`` go before others.
 
     ``most_chars``: the characters of the name times the known names, above which only equal names are found.
+    ``likeness``: from 0 to 1, of which a near name has so much at least.
     """
     from difflib import get_close_matches  # for mistakes alone
 
@@ -40,7 +41,7 @@ def nearest(name: str, known: Sequence[str], *, most_chars: float = inf) -> str 
         if form(name) in names:
             return names[form(name)]
     plain = _plain(cut_text(name))
-    near = get_close_matches(plain, names, n=1) if len(plain) * len(names) <= most_chars else []
+    near = get_close_matches(plain, names, n=1, cutoff=likeness) if len(plain) * len(names) <= most_chars else []
     return names[near[0]] if near else None
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from handler.commands.schema_source.source_options import SCHEMA_FILE
 from handler.compiler.compile import compile_endpoint
+from handler.compiler.source.files import SCHEMA_FILE
 from tests.commands.apis import SHOP, running_shop
 from tests.commands.running import Stile, interrupt, ran, started
 from tests.conftest import ROOT
@@ -42,6 +42,7 @@ def test_folder_of_an_api_is_checked_without_a_word(workplace: Path, stile: Stil
     assert sorted(tree(workplace / "shop" / "products")) == [
         ".editor/config.schema.json",
         ".editor/directives.graphql",
+        ".gitignore",
         "config.yaml",
         "graphql.config.yml",
         "index.graphql",
@@ -98,11 +99,13 @@ def test_program_gets_one_document(workplace: Path, stile: Stile) -> None:
         "source": "shop.graphql",
         "url": URL,
         "access": "keys",
+        "secret": None,
         "types": 12,
         "files": [
             "schema.graphql",
             "index.graphql",
             "config.yaml",
+            ".gitignore",
             "operations/list_products.graphql",
             "operations/get_product.graphql",
             "operations/list_orders.graphql",
@@ -150,7 +153,6 @@ def test_without_a_terminal_only_holders_of_keys_get_in(workplace: Path, stile: 
     [
         ((), "--from is missing"),
         (("--from", "shop.graphql"), "--url names the API"),
-        (("--from", URL, "--url", URL), "--from names the API already"),
         (("--from", "shop.graphql", "--url", "shop.graphql"), "expected the http(s) URL"),
         (("--from", "ftp://a.example"), "expected the http(s) URL"),
         (("--from", "https://:secret@a.example/graphql"), "are not sent"),

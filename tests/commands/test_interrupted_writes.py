@@ -55,7 +55,7 @@ def test_init_makes_a_whole_folder_or_none(workplace: Path, sort: str) -> None:
     *ended, whole = runs(sort, ["shop.graphql"], "init", "a/b/c", "--from", "shop.graphql", "--url", URL)
 
     assert whole["code"] == 0
-    assert len(whole["files"]) == 10
+    assert len(whole["files"]) == 11
     assert len(ended) >= (10 if FULL else 1)
     for run in ended:
         # The end came after the folder was in its place, or at the making of a folder that was there.

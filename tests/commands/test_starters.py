@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from handler.commands.schema_source.starters import PERSONAL
 from tests.commands.apis import SHOP
 from tests.commands.running import Stile
 from tests.commands.test_init import tree
@@ -33,13 +34,14 @@ def test_shop_has_a_page_a_lookup_and_another_list(workplace: Path, stile: Stile
             "$after) { totalCount nodes { id name price colour } pageInfo { hasNextPage endCursor } } }"
         ),
         "get_product": (
-            '"""One product.""" query GetProduct($id: ID! @mcpToolArg(description: "The id")) '
-            '@mcpTool(name: "get_product", title: "Get product") { product(id: $id) { id name price colour } }'
+            '"""One product. The Product has id, name, price, colour.""" query GetProduct($id: ID! '
+            '@mcpToolArg(description: "The id")) @mcpTool(name: "get_product", title: "Get product") '
+            "{ product(id: $id) { id name price colour } }"
         ),
         "list_orders": (
-            '"""List orders.""" query ListOrders($limit: Int = 10 @mcpToolArg(description: "The number of items to '
-            'return")) @mcpTool(name: "list_orders", title: "List orders") { orders(limit: $limit) { id total '
-            "placedAt } }"
+            '"""List orders. Each Order has id, total, placedAt.""" query ListOrders($limit: Int = 10 @mcpToolArg('
+            'description: "The number of items to return")) @mcpTool(name: "list_orders", title: "List orders") '
+            "{ orders(limit: $limit) { id total placedAt } }"
         ),
     }
 
@@ -101,6 +103,67 @@ def test_value_that_is_not_for_everybody_is_not_selected(workplace: Path, stile:
     made = starters(workplace, stile, f"{sdl} enum Kind {{ A B }} scalar JSON scalar DateTime")
 
     assert made["list_things"].endswith("{ things { id name at kind } }")
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("health", "diagnosis diagnoses medicalHistory bloodGroup medications healthStatus allergies is_pregnant"),
+        ("insurance", "insuranceNumber insurer policyInsuredSince versicherungsnummer"),
+        ("identity papers", "passportNo nationalId idCardNumber idNumber driversLicence ssn nino dni CPF personnummer"),
+        ("tax", "taxId taxNumber tax_code vatNumber steuernummer TIN utr"),
+        ("bank", "iban bic bankAccount accountNumber sortCode cardNumber bankName salary monthlyIncome debt"),
+        ("person", "birthDate dateOfBirth dob gender sex religion ethnicity tradeUnion criminalRecord"),
+        ("notes and contact", "notes note internalNotes remarks memo phoneNumber"),
+    ],
+)
+def test_value_that_looks_like_personal_data_is_neither_selected_nor_a_starter(
+    workplace: Path, stile: Stile, kind: str, names: str
+) -> None:
+    members = " ".join(f"{name}: String" for name in names.split())
+    roots = " ".join(f"{name}: [Thing!]!" for name in names.split())
+    made = starters(workplace, stile, f"type Query {{ {roots} things: [Thing!]! }} type Thing {{ {members} id: ID! }}")
+
+    assert kind in PERSONAL
+    assert list(made) == ["list_things"]
+    assert made["list_things"].endswith("{ things { id } }")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "bicycle isDisabled taxRate notebook stillOpen",
+        "condition routing carried privateer opinion",
+        "automobile skill lesson winter medium qualityAssurance",
+    ],
+)
+def test_value_that_only_sounds_like_personal_data_is_selected(workplace: Path, stile: Stile, names: str) -> None:
+    members = " ".join(f"{name}: String" for name in names.split())
+    made = starters(workplace, stile, f"type Query {{ things: [Thing!]! }} type Thing {{ {members} }}")
+
+    assert made["list_things"].endswith(f"{{ things {{ {names} }} }}")
+
+
+@pytest.mark.parametrize(
+    ("field", "description"),
+    [
+        ("things: [Thing!]!", "List things. A thing of the shop. Each Thing has id, name."),
+        ('"All things" things: [Thing!]!', "All things. A thing of the shop. Each Thing has id, name."),
+        ('"Things that are for sale." things: [Thing!]!', "Things that are for sale."),
+        ("things(slug: String!): Thing", "Get things by slug. A thing of the shop. The Thing has id, name."),
+        ('"Return a thing by its id" thing(id: ID!): Thing', None),
+        ('"商品" things: [Thing!]!', "商品"),
+        ("version: String!", "Get version. The version is of the type String."),
+    ],
+)
+def test_description_says_more_than_the_name(
+    workplace: Path, stile: Stile, field: str, description: str | None
+) -> None:
+    sdl = f'type Query {{ {field} }} "A thing of the shop." type Thing {{ id: ID! name: String }}'
+    (text,) = starters(workplace, stile, sdl).values()
+
+    shown = text.split('"""')[1]
+    assert shown == (description or "Return a thing by its id. A thing of the shop. The Thing has id, name.")
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,11 @@ QUESTIONS = (
         "docs/operation-tests.md",
         r"stile test makes the calls .*?CI needs no API, no network and no secret",
     ),
+    of_hub(  # of an operation
+        "How do I test a tool in CI?",
+        "docs/operation-tests.md",
+        r"tools\.test\.yaml beside config\.yaml lists calls of tools.*?stile test makes the calls.*?CI needs no API",
+    ),
     of_hub(
         "How does a tool return an image?",
         "docs/code-tools.md#results",

@@ -102,11 +102,11 @@ def written(folder: Path, stile: Stile, api: Api) -> dict[str, str]:
     (lines,) = [block.text for block in found if block.text.startswith("identity:") and not block.file]
     identity = yaml.safe_load(lines)["identity"]
     for holder in identity["api_keys"]:
-        assert f"stile key {holder['name']}\n" in "".join(block.text for block in found if block.language == "sh")
-        printed = stile.unsearched("key", holder["name"]).out
+        printed = stile.unsearched("key", *command(f"key {holder['name']}")).out
         keys[holder["name"]] = re.findall(r"^  (stile_\S+)", printed, re.MULTILINE)[0]
-        lines_of_key = yaml.safe_load(printed[printed.index("identity:") :])["identity"]["api_keys"][0]
-        holder.update(lines_of_key)
+        (made,) = yaml.safe_load(printed[printed.index("identity:") :])["identity"]["api_keys"]
+        assert made == {**holder, "sha256": made["sha256"]}
+        holder.update(made)
     for block in found:
         if block.file:
             file = folder / block.file

@@ -41,7 +41,7 @@ def test_numbers_of_the_pages_are_those_of_the_code() -> None:
 
 @pytest.mark.parametrize("message", first_column(section(START, "When it does not work")))
 def test_messages_of_the_page_are_those_of_the_code(message: str) -> None:
-    folders = ("commands/schema_source", "http")
+    folders = ("commands", "http")
     code = "\n".join(path.read_text("utf-8") for each in folders for path in (ROOT / "handler" / each).rglob("*.py"))
 
     for part in re.split(r" … ?| ?…|\d+", message):

@@ -75,6 +75,11 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
             folder, {**files, "operations/own.graphql": "{ nope }", "config.yaml": config}, name="shop/wrong"
         )
         write_endpoint(folder, {"index.graphql": "type Query { a: Int }", "config.yaml": config}, name="shop/none")
+        write_endpoint(
+            folder,
+            {"index.graphql": "type Query { a: Int }", "config.yaml": f"default_tool: false\n{config}"},
+            name="shop/zero",
+        )
         write_many(folder, api.url, tools=300)
         with serving("dev", str(folder), STILE_STATE_KEY=STATE_KEY) as server:
             yield Shop(server, desk_api, api)
@@ -231,6 +236,15 @@ def test_number_of_types_is_that_of_check(browser: Any, shop: Shop) -> None:
         look.open("ask_books")
         at_editor(look)
         look.part("schema-status", has="7 types").wait_for()
+
+
+def test_endpoint_without_tools_says_how_to_make_one(browser: Any, shop: Shop) -> None:
+    with looking(browser, shop.url("zero")) as look:
+        look.troubles.allow("404")
+        look.page.locator("#tools").get_by_text("There are no tools yet").wait_for()
+        look.part("tokens", has="of 0 tools").wait_for()
+        assert look.part("denied").count() == 0
+        assert look.findings() == []
 
 
 def test_list_says_a_shared_warning_once_and_shows_names_whole(browser: Any, shop: Shop) -> None:

@@ -21,11 +21,11 @@ from graphql import ExecutableDefinitionNode, GraphQLError, OperationDefinitionN
 
 from handler.commands.command_line import CommandRefused
 from handler.commands.console import problem_line
-from handler.commands.schema_source.source_options import SCHEMA_FILE, SchemaSource
+from handler.commands.schema_source.source_options import SUFFIXES, SchemaSource
 from handler.compiler.config.foreign import LEAST, ForeignSetting, foreign_settings, server_of
 from handler.compiler.operations.sources import MANIFEST_SUFFIXES, OPERATIONS_FOLDER, operation_files
 from handler.compiler.problems import Problems
-from handler.compiler.source.files import CONFIG, EndpointFiles
+from handler.compiler.source.files import CONFIG, SCHEMA_FILE, EndpointFiles
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import parse_yaml, value_of
 from handler.strict_json import parse_json
@@ -142,7 +142,7 @@ def foreign_schema(draft: Path, foreign: ForeignFolder) -> SchemaSource:
         engine = parse_json(text.encode())["engineConfig"]
         file = draft / SCHEMA_FILE
         file.write_text(engine.get("graphqlClientSchema") or engine["graphqlSchema"], encoding="utf-8", newline="")
-    return SchemaSource(str(file), name, is_url=False)
+    return SchemaSource(str(file), name, is_url=False, is_api=False, has_sdl=Path(file).suffix in SUFFIXES)
 
 
 def adopted_operations(foreign: ForeignFolder) -> Iterator[tuple[str, str]]:

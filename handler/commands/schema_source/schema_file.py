@@ -14,14 +14,14 @@ from handler.bundle.tools import GraphQLTool
 from handler.commands.folders.atomic_writes import scratch_folder
 from handler.commands.folders.endpoints import Outcome, compile_one
 from handler.commands.local.local_endpoint import local_endpoint
-from handler.commands.schema_source.source_options import HEADING_LINES, SCHEMA_FILE, SchemaSource, SourceRefused
+from handler.commands.schema_source.source_options import HEADING_LINES, SchemaSource, SourceRefused
 from handler.compiler.compile import Compiled
 from handler.compiler.operations.sources import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
 from handler.compiler.schema.coordinates import members_of
 from handler.compiler.schema.directives import ON_SCHEMA
 from handler.compiler.schema.schema import AuthorSchema, parse_sdl, read_schema
-from handler.compiler.source.files import ENTRY, ENV_FILE, NEVER_ENTERED, EndpointFiles, read_project
+from handler.compiler.source.files import ENTRY, ENV_FILE, NEVER_ENTERED, SCHEMA_FILE, EndpointFiles, read_project
 from handler.errors.authoring import Problem
 from handler.graph.sdl import print_view
 from handler.policy.evaluation import Evaluation

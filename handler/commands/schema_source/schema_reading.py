@@ -6,29 +6,42 @@ import json
 import os
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
-from graphql import GraphQLError, Source, build_client_schema, get_introspection_query, print_schema
+from graphql import (
+    GraphQLError,
+    Source,
+    TypeDefinitionNode,
+    build_client_schema,
+    get_introspection_query,
+    print_ast,
+    print_schema,
+)
 
 from handler.commands.command_line import UsageRefused
 from handler.commands.console import announce
 from handler.commands.local.local_server import address_hint, local_http
 from handler.commands.schema_source.schema_file import is_usable
 from handler.commands.schema_source.source_options import (
-    SCHEMA_FILE,
+    MIN_SECRET_CHARS,
     RequestHeaders,
     SchemaSource,
     SourceRefused,
+    at_path,
     one_line_quote,
 )
 from handler.compiler.schema.schema import parse_sdl
-from handler.compiler.source.files import MAX_FILE_BYTES
+from handler.compiler.schema.vendor_directives import JOIN, is_join, without_directives
+from handler.compiler.source.files import MAX_FILE_BYTES, SCHEMA_FILE
 from handler.errors.infrastructure import AddressRefused, HttpError, HttpTimeout, HttpTooLarge
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
+from handler.server.upstream.failures import MAX_PAGE_CHARS, page_text
 from handler.strict_json import parse_json
 from handler.text.invisible import invisible_characters
 from handler.text.sentences import counted
@@ -70,6 +83,9 @@ LOST_DIRECTIVES = (
     "@inaccessible hides may be open: give its SDL as a file"
 )
 
+USUAL_PATHS = ("/graphql", "/graphql/", "/api/graphql")
+"""Paths at which servers of GraphQL answer by default."""
+
 UNAUTHORIZED, FORBIDDEN = 401, 403
 FINAL = frozenset({UNAUTHORIZED, 429, 502, 503, 504})
 """Statuses with which no other query is tried. Some servers refuse introspection with 403, unknown fields with 500."""
@@ -79,11 +95,18 @@ TRUST = (
 )
 
 
-def read_sdl(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float, old: str = "") -> str:
-    """Return the SDL of an API or a file, which replaces an ``old`` one.
+class NoGraphQL(SourceRefused):
+    """An answer that is not one of GraphQL, and no schema either."""
 
-    A schema without the directives of a subgraph is refused if the old one hides fields by them, and else announced.
-    Neither the schema nor a refusal repeats the value of a header.
+
+def read_sdl(
+    source: SchemaSource, *, headers: RequestHeaders, timeout_s: float, old: str = "", paths: Sequence[str] = ()
+) -> tuple[SchemaSource, str]:
+    """Return the SDL of an API, of a document at a URL or of a file, which replaces an ``old`` one, and its source.
+
+    If the source is a URL that answers no GraphQL, the ``paths`` of its origin are tried. A schema without the
+    directives of a subgraph is refused if the old one hides fields by them, and else announced. Neither the schema nor
+    a refusal repeats the value of a header.
 
     Raises:
         UsageRefused: there are headers for a file.
@@ -93,17 +116,29 @@ def read_sdl(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float,
     if not source.is_url:
         if headers:
             raise UsageRefused(f"-H is for the URL of an API, and {source.shown} is a file")
-        return _read_file(source)
+        return _api_part(_read_file(source), source)
     with closing(local_http()) as http:
         deadline = time.monotonic() + timeout_s
         api = _Api(source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s, old=old)
         try:
-            sdl = api.sdl()
+            answered, sdl = api.schema(paths)
         except SourceRefused as exc:
             raise SourceRefused(source.shown, headers.hidden_in(exc.cause)) from None
     if headers.hidden_in(sdl) != sdl:
         raise SourceRefused(source.shown, "the schema repeats the value of a header of -H, so it was not written")
-    return sdl
+    return _api_part(sdl, answered)
+
+
+def _api_part(sdl: str, source: SchemaSource) -> tuple[SchemaSource, str]:
+    """Return the part of a composed supergraph that its API has; a schema of another kind as it is."""
+    if JOIN not in sdl:
+        return source, sdl
+    try:
+        definitions = parse_sdl(Source(sdl)).definitions
+    except GraphQLError:
+        return source, sdl  # refused where the schema is built
+    parts = (without_directives(node, is_join) for node in definitions if not is_join(node))
+    return replace(source, has_sdl=False), _file_text("\n\n".join(map(print_ast, parts)), source.named)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,12 +152,29 @@ class _Api:
     timeout_s: float
     old: str  # SDL
 
-    def sdl(self) -> str:
-        """Return the API's schema.
+    def schema(self, paths: Sequence[str] = ()) -> tuple[SchemaSource, str]:
+        """Return the schema of the API, of a document that the URL serves, or of the first API at other paths.
 
         Raises:
+            NoGraphQL: neither an API nor such a document.
             SourceRefused: the API does not give its schema, or one that cannot be used.
         """
+        try:
+            return self.source, self._sdl()
+        except NoGraphQL as exc:
+            if sdl := self._document():
+                return replace(self.source, is_api=False), sdl
+            for other in (at_path(self.source, path) for path in paths):
+                try:
+                    if other.shown != self.source.shown:
+                        return replace(self, source=other).schema()
+                except NoGraphQL:
+                    continue
+                except SourceRefused as of_other:  # an API, which does not give its schema
+                    raise SourceRefused(exc.source, f"{exc.cause}. {of_other}") from None
+            raise
+
+    def _sdl(self) -> str:
         refusals: list[tuple[int, Mapping[str, Any]]] = []
         for query in QUERIES:
             status, content = self._ask(query, "IntrospectionQuery")
@@ -134,6 +186,20 @@ class _Api:
         if sdl:
             return sdl
         raise self._refused(self._why_not(*refusals[0]))
+
+    def _document(self) -> str:
+        """Return the SDL of a document, such as a registry's; empty string if the URL serves none."""
+        try:
+            response = self._send(None)
+            if response.status != HTTPStatus.OK or _is_page(response):
+                return ""
+            sdl = _sdl_in(response.body, self.source)
+            nodes = parse_sdl(Source(sdl)).definitions
+        except SourceRefused:
+            return ""
+        except GraphQLError:
+            return sdl if self.source.has_sdl else ""  # its fault is shown where the schema is built
+        return sdl if any(isinstance(node, TypeDefinitionNode) for node in nodes) else ""
 
     def _subgraph(self, data: Mapping[str, Any]) -> str:
         """Return a subgraph's own SDL, which has its directives; empty string if introspection has to do."""
@@ -179,21 +245,23 @@ class _Api:
         except ValueError:
             content = None
         has_errors = isinstance(content, dict) and isinstance(content.get("errors"), list)
-        if status in FINAL or (status == FORBIDDEN and not has_errors):
+        if status in FINAL:
             raise self._refused(self._why_not(status, content if has_errors else {}))
+        if status == FORBIDDEN and not has_errors:
+            raise NoGraphQL(self.source.shown, self._why_not(status, {}))
         if isinstance(content, dict) and (has_errors or isinstance(content.get("data"), dict)):
             return status, content
-        raise self._refused(self._not_graphql(response))
+        raise NoGraphQL(self.source.shown, self._not_graphql(response))
 
-    def _send(self, body: bytes) -> HttpResponse:
+    def _send(self, body: bytes | None) -> HttpResponse:
         too_late = f"no complete answer within {self.timeout_s:g} s (--timeout)"
         rest_s = self.deadline - time.monotonic()
         if rest_s <= 0:
             raise self._refused(too_late)
         request = HttpRequest(
-            method="POST",
+            method="POST" if body else "GET",
             url=self.source.text,
-            headers={**self.headers.fields, **HEADERS},
+            headers={**self.headers.fields, **(HEADERS if body else {"accept": "*/*"})},
             body=body,
             timeout_s=rest_s,
             max_bytes=MAX_ANSWER_BYTES,
@@ -232,33 +300,35 @@ class _Api:
             address = location.partition("?")[0].partition("#")[0]  # a query string may hold a secret
             target = f" to {one_line_quote(address)}" if address and "@" not in address else ""
             return f"the API answered with a redirect{target}, which is not followed: name the address itself"
+        # Secrets are hidden before the text is cut: no part of one is left at its end.
+        query = self.source.text.partition("?")[2]
+        values = (value for _, value in parse_qsl(query) if len(value) >= MIN_SECRET_CHARS)
+        hiding = replace(self.headers, secrets=self.headers.secrets.union(filter(None, (query, *values))))
+        body = hiding.hidden_in(response.body[: 2 * MAX_PAGE_CHARS].decode(errors="replace"))[:MAX_PAGE_CHARS]
+        line = page_text(body.encode()) or next((line for line in body.splitlines() if line.strip()), "")
+        begin = f". It begins {one_line_quote(line)}" if line else ". It is empty"
         if hint := address_hint(self.source.text, response):
-            return f"the API answered {response.status}: {hint}"
-        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind in ("text/html", "application/xhtml+xml") or response.body[:200].lstrip().startswith(b"<"):
-            return f"the answer ({response.status}) is a web page: expected the address of a GraphQL API"
-        fault = _not_an_object(response.body) or "it has neither an object as data nor a list as errors"
-        return f"the answer ({response.status}) is not one of GraphQL ({fault}): expected the address of a GraphQL API"
+            return f"the API answered {response.status}: {hint}{begin}"
+        kind = "a web page" if _is_page(response) else "not one of GraphQL"
+        return f"the answer ({response.status}) is {kind}: expected the address of a GraphQL API{begin}"
 
     def _refused(self, cause: str) -> SourceRefused:
         return SourceRefused(self.source.shown, cause)
 
 
-def _not_an_object(body: bytes) -> str:
-    """Return the fault of a body that is not a JSON object; empty string if it is one."""
-    if not body.strip():
-        return "it is empty"
-    try:
-        return "" if isinstance(parse_json(body), dict) else "it is not a JSON object"
-    except UnicodeDecodeError:
-        return "it is not UTF-8"
-    except ValueError as exc:
-        return f"it is not valid JSON: {exc}"
+def _is_page(response: HttpResponse) -> bool:
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind in ("text/html", "application/xhtml+xml") or response.body[:200].lstrip().startswith(b"<")
 
 
 def _read_file(source: SchemaSource) -> str:
+    return _sdl_in(_read_bytes(source), source)
+
+
+def _sdl_in(document: bytes, source: SchemaSource) -> str:
+    """Return the SDL of a document that is SDL or the JSON of an introspection."""
     try:
-        text = _read_bytes(source).decode("utf-8-sig")
+        text = document.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SourceRefused(source.named, "the file is not UTF-8") from None
     if not text.strip():

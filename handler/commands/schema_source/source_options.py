@@ -18,12 +18,13 @@ from handler.compiler.source.files import SDL_SUFFIXES
 from handler.text.invisible import escaped
 from handler.text.sentences import cut_text
 
-SCHEMA_FILE = "schema.graphql"
 HEADING = "# From {origin}\n# `stile pull` writes this file anew: definitions of your own belong in index.graphql.\n\n"
 HEADING_LINES = HEADING.count("\n")
 
 EXPECTED = "expected the http(s) URL of a GraphQL API, or a file with SDL or the JSON of an introspection"
 NO_USER = "a name and a password in a URL are not sent: give them as -H 'Authorization: …'"
+
+SUFFIXES = (*SDL_SUFFIXES, ".sdl")
 
 DEFAULT_S = 30.0
 MAX_S = 600.0
@@ -35,6 +36,9 @@ HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 VARIABLE = re.compile(r"\$(?:(?P<plain>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\}|(?P<dollar>\$))", re.ASCII)
 """``$NAME`` or ``${NAME}`` for an environment variable, ``$$`` for a dollar sign."""
+
+OF_A_VARIABLE = re.compile(r"([A-Za-z][A-Za-z0-9-]* +)?\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})", re.ASCII)
+"""A variable alone, or behind the scheme of a credential."""
 
 OF_THE_REQUEST = {"accept", "accept-encoding", "content-encoding", "content-type", "expect", "keep-alive"}
 """Headers that the request sets itself, beside those of the connection."""
@@ -68,6 +72,8 @@ class SchemaSource:
     text: str
     shown: str
     is_url: bool
+    is_api: bool  # False: a document
+    has_sdl: bool  # by its name, and the lines are those of ``schema.graphql``
 
     @property
     def named(self) -> str:
@@ -76,11 +82,6 @@ class SchemaSource:
         A URL without its scheme is taken for a file: one that may hold a secret is not shown whole.
         """
         return self.shown if self.is_url or {"@", "?"} & set(self.text) else escaped(self.text)
-
-    @property
-    def has_sdl(self) -> bool:
-        """True for a file of SDL by its name, whose lines are those of ``schema.graphql``."""
-        return not self.is_url and Path(self.text).suffix in (*SDL_SUFFIXES, ".sdl")
 
 
 def parse_source(text: str) -> SchemaSource:
@@ -92,7 +93,8 @@ def parse_source(text: str) -> SchemaSource:
     if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
         if not text or Path(text).is_dir():
             raise argparse.ArgumentTypeError(EXPECTED)
-        return SchemaSource(text, escaped(Path(text).name).replace("\n", " "), is_url=False)
+        shown = escaped(Path(text).name).replace("\n", " ")
+        return SchemaSource(text, shown, is_url=False, is_api=False, has_sdl=Path(text).suffix in SUFFIXES)
     try:
         parts = urlsplit(text)
     except ValueError:
@@ -102,7 +104,13 @@ def parse_source(text: str) -> SchemaSource:
     if not is_http_url(text) or "\\" in text:
         raise argparse.ArgumentTypeError(EXPECTED)
     address = f"{parts.scheme.lower()}://{parts.netloc.lower()}{parts.path or '/'}"
-    return SchemaSource(text.partition("#")[0], address, is_url=True)
+    has_sdl = Path(parts.path).suffix in SUFFIXES
+    return SchemaSource(text.partition("#")[0], address, is_url=True, is_api=True, has_sdl=has_sdl)
+
+
+def at_path(source: SchemaSource, path: str) -> SchemaSource:
+    """Return another path of a URL's origin, with the query string of the URL."""
+    return parse_source(urlsplit(source.text)._replace(path=path).geturl())
 
 
 def with_heading(sdl: str, source: SchemaSource) -> str:
@@ -154,10 +162,12 @@ def _seconds(text: str) -> float:
 class RequestHeaders:
     """Headers of the command line. No representation shows a value.
 
-    ``secrets`` are the values of variables, and the words of credentials.
+    ``secrets`` are the values of variables, and the words of credentials. ``written`` has the text of each field before
+    variables got their values, or an empty string if the user may have typed a secret in it.
     """
 
     fields: Mapping[str, str] = field(repr=False)  # as they are sent
+    written: Mapping[str, str]
     secrets: frozenset[str] = field(repr=False)
 
     def __bool__(self) -> bool:
@@ -190,14 +200,16 @@ def joined_headers(headers: Iterable[RequestHeaders]) -> RequestHeaders:
         UsageRefused: a header is given twice.
     """
     fields: dict[str, str] = {}
+    written: dict[str, str] = {}
     secrets: frozenset[str] = frozenset()
     for header in headers:
         for name, value in header.fields.items():
             if name.lower() in map(str.lower, fields):
                 raise UsageRefused(f"argument -H: {name} is given twice")
             fields[name] = value
+        written |= header.written
         secrets |= header.secrets
-    return RequestHeaders(fields, secrets)
+    return RequestHeaders(fields, written, secrets)
 
 
 def _header(text: str) -> RequestHeaders:
@@ -224,4 +236,6 @@ def _header(text: str) -> RequestHeaders:
     if not value.isascii() or not value.isprintable():
         raise argparse.ArgumentTypeError(f"the value of {name} has characters other than printable ASCII")
     secrets = {*variables, *(value.split() if CREDENTIAL.search(name) else ())}
-    return RequestHeaders({name: value}, frozenset(each for each in secrets if len(each) >= MIN_SECRET_CHARS))
+    written = rest.strip() if OF_A_VARIABLE.fullmatch(rest.strip()) else ""
+    secrets = {each for each in secrets if len(each) >= MIN_SECRET_CHARS}
+    return RequestHeaders({name: value}, {name: written}, frozenset(secrets))

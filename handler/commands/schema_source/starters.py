@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
@@ -71,13 +71,34 @@ ABOUT_THE_CALLER = frozenset({"current", "me", "my", "self", "viewer", "whoami"}
 """Words of fields that answer about a signed-in user, and fail for all others."""
 
 _SIGN_IN = """
-auth authentication captcha csrf hash iban jwt login logout mfa nonce oauth passport private register saml salary salt
-session sessions signature signin signout signup ssn sso totp
+auth authentication captcha csrf hash jwt login logout mfa nonce oauth private register saml salt session sessions
+signature signin signout signup sso totp
 """
 SECRET = frozenset(_SIGN_IN.split())
 """Words of fields about sign-in, and of values that are not for everybody, beside the names of secrets."""
 
 SECRET_PAIRS = frozenset({("api", "keys"), ("credit", "card"), ("log", "in"), ("sign", "in"), ("sign", "up")})
+
+PERSONAL: Mapping[str, str] = {
+    "health": "allerg biometr blood diagnos disabilit disease genetic health illness krank medic nhs pregnan prescri "
+    "psych salud sante symptom therap treatment vaccin",
+    "insurance": "insur seguro versicher",
+    "identity papers": "aadhaar bsn cnp citizenid cpf curp dni driverlicen driverslicen drivinglicen idcard "
+    "identitycard idnumber nationalid nie nin nino nric passport personalausweis personnummer pesel ppsn rut sin "
+    "socialsec ssn",
+    "tax": "codicefiscal ein itin nif steuer taxcode taxfile taxid taxno taxnum taxpayer tin utr vatid vatno vatnum",
+    "bank": "accountno accountnum bank bankacc bic cardno cardnum creditscore debt iban income konto routingn salary "
+    "sortcode swift",
+    "person": "birth criminal dob ethnic gender geburt naissance nacimiento political religi sex sexual tradeunion",
+    "notes and contact": "fax memo note notes phone remark telefon",
+}
+"""Kind of personal data -> words of names, if they have up to four letters; else parts of names without separators."""
+
+_PERSONAL = " ".join(PERSONAL.values()).split()
+
+_FILLERS = "a all an by fetch find for from get given i id it list of one query retrieve return single the"
+FILLERS = frozenset(_FILLERS.split())
+"""Words, without an s at their end, that say nothing of a field beside its name."""
 
 Kind = Literal["list", "lookup", "other"]
 
@@ -98,7 +119,8 @@ class StarterSelection:
 
     text: str
     item: str  # the name of the type that the values are of
-    leaves: int
+    leaves: Sequence[str]
+    about: str | None  # the type's description
     paged: bool = False  # it has pageInfo
 
 
@@ -136,8 +158,6 @@ class Starter:
     def text(self) -> str:
         """The text of the file."""
         title = " ".join([self._words[0].capitalize(), *self._words[1:]])
-        keys = [" ".join(words_of(argument.name)) for argument in self.takes if argument.role in ("key", "needed")]
-        description = _one_line(self.about) or f"{title}{f' by {keys[0]}' if keys else ''}."
         variables = ", ".join(
             f"${argument.name}: {argument.type} @mcpToolArg(description: {_string(_meaning(argument))})"
             for argument in self.takes
@@ -148,7 +168,21 @@ class Starter:
         selection = f" {{ {self.selection.text} }}" if self.selection.text else ""
         body = f"{{ {self.field}{f'({arguments})' if arguments else ''}{selection} }}"
         # The parser lays the selection out, one field a line.
-        return f"{_string(description, block=True)}\n{heading} {print_ast(parse(body))}\n"
+        return f"{_string(self._description(title), block=True)}\n{heading} {print_ast(parse(body))}\n"
+
+    def _description(self, title: str) -> str:
+        """Return the field's description. One that repeats the names gets the type, its description and its values."""
+        keys = [" ".join(words_of(argument.name)) for argument in self.takes if argument.role in ("key", "needed")]
+        about = _one_line(self.about) or f"{title}{f' by {keys[0]}' if keys else ''}."
+        names = (*self._words, *words_of(self.field), *words_of(self.selection.item), *" ".join(keys).split())
+        words = {word.rstrip("s") for word in re.findall(r"[^\W\d_]+", about.lower())}
+        if words - {name.rstrip("s") for name in names} - FILLERS:
+            return about
+        article = "Each" if self.kind == "list" else "The"
+        verb = "has" if self.selection.text else "is of the type"
+        has = f"{article} {self.selection.item} {verb} {', '.join(self.selection.leaves)}."
+        sentences = (f"{about.rstrip('.')}.", _one_line(self.selection.about), has)
+        return " ".join(filter(None, sentences))
 
 
 def candidates(schema: GraphQLSchema, hidden: Container[str]) -> list[Starter]:
@@ -246,7 +280,7 @@ def _list(name: str, field: GraphQLField, hidden: Container[str]) -> Starter | N
 def _lookup(name: str, field: GraphQLField, hidden: Container[str]) -> Starter | None:
     selection = None if is_list_type(get_nullable_type(field.type)) else select_item(field.type, hidden)
     key = _key(field.args, selection.item) if selection else None
-    if selection is None or key is None or selection.leaves < MIN_LEAVES or _needed(field.args, {key.name}) != []:
+    if selection is None or key is None or len(selection.leaves) < MIN_LEAVES or _needed(field.args, {key.name}) != []:
         return None
     rank = (0 if key.name == "id" else 1 if key.name in KEYS else 2) + _poverty(selection)
     return Starter(field=name, kind="lookup", rank=rank, takes=(key,), selection=selection, about=field.description)
@@ -257,10 +291,11 @@ def _other(name: str, field: GraphQLField, hidden: Container[str]) -> Starter | 
     if needed is None or len(needed) > 1 or is_list_type(get_nullable_type(field.type)):
         return None
     selection = select_item(field.type, hidden)
-    if selection and not (needed and selection.leaves < MIN_LEAVES):
+    if selection and not (needed and len(selection.leaves) < MIN_LEAVES):
         rank = _poverty(selection)
     elif _is_plain(field.type) and get_named_type(field.type) is not GraphQLID:  # an id alone says nothing
-        rank, selection = PLAIN, StarterSelection(text="", item=name, leaves=1)
+        values = [str(get_named_type(field.type))]
+        rank, selection = PLAIN, StarterSelection(text="", item=name, leaves=values, about=None)
     else:
         return None
     rank, takes = rank + 8 * len(needed), tuple(needed)
@@ -269,7 +304,7 @@ def _other(name: str, field: GraphQLField, hidden: Container[str]) -> Starter | 
 
 def _poverty(selection: StarterSelection) -> int:
     """Return a penalty for an item with few values."""
-    return max(0, 3 - selection.leaves)
+    return max(0, 3 - len(selection.leaves))
 
 
 def _paging(arguments: Mapping[str, GraphQLArgument]) -> list[StarterArgument]:
@@ -314,7 +349,9 @@ def select_item(type_: GraphQLOutputType, hidden: Container[str]) -> StarterSele
     if not isinstance(item, GraphQLObjectType | GraphQLInterfaceType):
         return None
     leaves = sorted(_plain_names(item, item.fields, hidden), key=lambda name: name != "id")[:MAX_LEAVES]
-    return StarterSelection(text=" ".join(leaves), item=item.name, leaves=len(leaves)) if leaves else None
+    if not leaves:
+        return None
+    return StarterSelection(text=" ".join(leaves), item=item.name, leaves=leaves, about=item.description)
 
 
 def select_items(type_: GraphQLOutputType, hidden: Container[str], *, cursor: bool) -> StarterSelection | None:
@@ -338,7 +375,7 @@ def select_items(type_: GraphQLOutputType, hidden: Container[str], *, cursor: bo
     text, inner = items
     total = _plain_names(page, ("totalCount",), hidden)
     whole = " ".join([*total, text, *([f"pageInfo {{ {' '.join(places)} }}"] if paged else [])])
-    return StarterSelection(text=whole, item=inner.item, leaves=inner.leaves, paged=paged)
+    return replace(inner, text=whole, paged=paged)
 
 
 def _items(page: GraphQLObjectType, hidden: Container[str]) -> tuple[str, StarterSelection] | None:
@@ -392,6 +429,8 @@ def words_of(name: str) -> list[str]:
 
 
 def looks_secret(name: str) -> bool:
-    """Return whether a name looks like a credential, a step of a sign-in or a personal secret."""
+    """Return whether a name looks like a credential, a step of a sign-in or personal data."""
     words = words_of(name)
+    if any(each in (words if len(each) <= 4 else "".join(words)) for each in _PERSONAL):
+        return True
     return is_secret(name) or not SECRET.isdisjoint(words) or not SECRET_PAIRS.isdisjoint(pairwise(words))

@@ -191,11 +191,16 @@ def judge_passthrough(auth: UpstreamAuth, identity: Identity, *, at: Place, prob
 
 def _header(section: Section, _: str) -> HeaderAuth:
     name = section.text("header").lower()
-    normal = _normal(name)
-    forbidden = (normal in FORBIDDEN and name not in CREDENTIAL_HEADERS) or normal.startswith(FORBIDDEN_PREFIXES)
-    if forbidden or not NAME.fullmatch(name):
+    if not may_carry_key(name):
         section.refuse("header", "the name of a header that the API takes its key in, such as x-api-key")
     return HeaderAuth(header=name, value=_secret(section, "value"))
+
+
+def may_carry_key(name: str) -> bool:
+    """Return whether ``upstream.auth`` may name a header (in lower case)."""
+    normal = _normal(name)
+    forbidden = (normal in FORBIDDEN and name not in CREDENTIAL_HEADERS) or normal.startswith(FORBIDDEN_PREFIXES)
+    return not forbidden and NAME.fullmatch(name) is not None
 
 
 def _token_exchange(section: Section, _: str) -> TokenExchangeAuth:

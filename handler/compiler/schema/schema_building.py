@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields
 from functools import cache
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Any, TypeGuard
 
 from graphql import (
     ASTValidationRule,
@@ -25,6 +27,7 @@ from graphql import (
     InterfaceTypeExtensionNode,
     NamedTypeNode,
     NameNode,
+    Node,
     ObjectTypeDefinitionNode,
     ObjectTypeExtensionNode,
     ScalarTypeDefinitionNode,
@@ -42,9 +45,10 @@ from graphql.validation import KnownDirectivesRule, KnownTypeNamesRule, Possible
 from graphql.validation.specified_rules import specified_sdl_rules
 from graphql.validation.validate import validate_sdl
 
-from handler.compiler.problems import Place, Problems, author_place
-from handler.compiler.schema.directives import ON_SCHEMA
-from handler.compiler.schema.vendor_directives import without_directives
+from handler.compiler.problems import Place, Problems, author_place, where
+from handler.compiler.schema.directives import ON_SCHEMA, nodes_in
+from handler.compiler.schema.vendor_directives import INACCESSIBLE, without_directives
+from handler.compiler.source.files import SCHEMA_FILE
 from handler.text.sentences import nearest
 
 RULES_OF_A_PART = tuple(
@@ -65,14 +69,56 @@ def build_schema_of(
     rules = coded(specified_sdl_rules if complete else RULES_OF_A_PART)
     errors = [*validate_sdl(document, rules=rules), *_wrong_kinds(document.definitions)]
     defined = [node.name.value for node in document.definitions if isinstance(node, DirectiveDefinitionNode)]
+    undeclared: dict[str, list[GraphQLError]] = {}
     for error in errors:
-        sentence = sentence_of(error, (*ON_SCHEMA, *defined))
+        undeclared.setdefault(_undeclared_by_the_api(error), []).append(error)
+    errors = undeclared.pop("", [])
+    for name, uses in undeclared.items():
+        sentence = (
+            f"@{name} is not declared, so it has no effect: index.graphql may have {_declaration(name, document)}"
+        )
+        more = f" ({len(uses)} uses in all)" if len(uses) > 1 else ""
+        problems.warn(uses[0], f"{sentence}{more}", code="undeclared-directive", about=[name])
+    for error in errors:
+        sentence = sentence_of(error, (*ON_SCHEMA, INACCESSIBLE, *defined))
         problems.add(author_place(error, otherwise=entry), sentence, code=rule_code(error))
     if not complete:
         return None, frozenset()
     sound = None if errors else _valid_schema(document, problems, entry=entry)
     schema, unclear = (sound, frozenset[str]()) if sound else mend(document.definitions, errors)
     return schema if schema and _has_roots(schema, problems, entry=entry) else None, unclear
+
+
+def _undeclared_by_the_api(error: GraphQLError) -> str:
+    """Return the name of a directive that the API's own schema uses and does not declare; else an empty string."""
+    node = next(iter(error.nodes or ()), None)
+    if not _is_unknown_directive(node, error) or PurePosixPath(where(error).file).name != SCHEMA_FILE:
+        return ""
+    # What a misspelt directive of Stile's would hide is not left open.
+    return "" if nearest(node.name.value, (*ON_SCHEMA, INACCESSIBLE), likeness=0.8) else node.name.value
+
+
+VALUES = {"boolean_value": "Boolean", "float_value": "Float", "int_value": "Int", "string_value": "String"}
+LOCATIONS = {"field": "FIELD_DEFINITION", "input_value": "ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION"}
+
+
+def _declaration(name: str, document: DocumentNode) -> str:
+    """Return the line that declares a directive as it is used; an enum or an object stands as a blank."""
+    arguments: dict[str, str] = {}
+    places: dict[str, None] = {}
+    repeatable = ""
+    for node in nodes_in(document):
+        uses = [each for each in getattr(node, "directives", None) or () if each.name.value == name]
+        repeatable = "repeatable " if len(uses) > 1 else repeatable
+        for argument in (argument for use in uses for argument in use.arguments or ()):
+            items: Any = getattr(argument.value, "values", None)
+            type_ = VALUES.get(items[0].kind if items else argument.value.kind, "…")
+            arguments[argument.name.value] = f"[{type_}]" if items is not None else type_
+        if uses:
+            kind = re.sub(r"(_type)?_(definition|extension)$", "", node.kind)
+            places[LOCATIONS.get(kind, kind.upper())] = None
+    inner = ", ".join(f"{argument}: {type_}" for argument, type_ in arguments.items())
+    return f"directive @{name}{inner and f'({inner})'} {repeatable}on {' | '.join(places)}"
 
 
 MEMBERS: Mapping[str, tuple[type, str]] = {
@@ -263,13 +309,17 @@ def rule_code(error: GraphQLError) -> str:
 def sentence_of(error: GraphQLError, directives: Iterable[str]) -> str:
     """Return an error's sentence. That of an unknown directive names the one of ``directives`` that may be meant."""
     node = next(iter(error.nodes or ()), None)
-    if not error.message.startswith("Unknown directive") or not isinstance(node, DirectiveNode):
+    if not _is_unknown_directive(node, error):
         return error.message
     nearest_name = nearest(node.name.value, list(directives))
     arguments = ", ".join(f"{each.name.value}: …" for each in node.arguments or ())
     declaration = f'"directive @{node.name.value}{arguments and f"({arguments})"} on …"'
     remedy = f"; did you mean @{nearest_name}?" if nearest_name else f": declare it, as in {declaration}, or remove it"
     return error.message.rstrip(".") + remedy
+
+
+def _is_unknown_directive(node: Node | None, error: GraphQLError) -> TypeGuard[DirectiveNode]:
+    return error.message.startswith("Unknown directive") and isinstance(node, DirectiveNode)
 
 
 def with_code(error: GraphQLError, code: str) -> GraphQLError:

@@ -50,15 +50,16 @@ STEPZEN = frozenset(_STEPZEN.split())
 """Directives by which StepZen resolves a field. Stile does not run them."""
 
 _FOREIGN = """
-authenticated composeDirective context cost extends external fromContext inaccessible interfaceObject key link listSize
-override policy provides requires requiresScopes shareable tag
+authenticated composeDirective context core cost extends external fromContext inaccessible interfaceObject key link
+listSize override policy provides requires requiresScopes shareable tag
 preset
 """
 FOREIGN = STEPZEN.union(_FOREIGN.split())
 """Directives of other systems: StepZen's, Federation's, and Hasura's ``preset``."""
 
-PREFIXES = ("aws_", "federation__", "link__")
-"""Prefixes of AppSync's directives, and of Federation's if a schema imports Federation without names."""
+JOIN = "join__"
+PREFIXES = ("aws_", "federation__", JOIN, "link__")
+"""Prefixes of AppSync's directives, of Federation's if a schema imports Federation without names, and of a router's."""
 
 _SCALARS = """
 Date DateTime JSON Secret
@@ -97,6 +98,12 @@ def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -
                 sentence = f"@{name} is not allowed here: expected it on {BELONGS[name]}"
                 problems.add(directive, sentence, code="misplaced-directive")
     return [without_directives(node, _is_known) for node in own]
+
+
+def is_join(node: Any) -> bool:
+    """Return whether a definition or a directive of a composed supergraph is there for its router alone."""
+    name = getattr(node, "name", None)
+    return name is not None and name.value.startswith(JOIN)
 
 
 def inaccessible(definitions: Iterable[DefinitionNode]) -> tuple[str, ...]:
@@ -214,8 +221,8 @@ def _all_below(nodes: Iterable[Any]) -> Iterator[Any]:
                 yield from _all_below(below)
 
 
-NAME = "inaccessible"
-USUAL = frozenset({NAME, f"federation__{NAME}"})
+INACCESSIBLE = "inaccessible"
+USUAL = frozenset({INACCESSIBLE, f"federation__{INACCESSIBLE}"})
 URLS = ("url", "feature")
 """The arguments of ``@link`` and ``@core`` with the URL of a specification."""
 
@@ -225,13 +232,13 @@ def _imported(directive: DirectiveNode) -> Iterator[str]:
     urls = [str(values[key]) for key in URLS if key in values]
     prefix, elements = values.get("as"), values.get("import")
     if urls and isinstance(prefix, str):
-        yield f"{prefix}__{NAME}"
-        if any(NAME in url.split("/") for url in urls):  # a specification of this one directive
+        yield f"{prefix}__{INACCESSIBLE}"
+        if any(INACCESSIBLE in url.split("/") for url in urls):  # a specification of this one directive
             yield prefix
     for each in elements if isinstance(elements, list) else [elements]:  # a single value is a list of one
-        if isinstance(each, Mapping) and each.get("name") == f"@{NAME}":
+        if isinstance(each, Mapping) and each.get("name") == f"@{INACCESSIBLE}":
             name = each.get("as")
-            yield name.removeprefix("@") if isinstance(name, str) else NAME
+            yield name.removeprefix("@") if isinstance(name, str) else INACCESSIBLE
 
 
 LIST_SIZE = ("listSize", "federation__listSize")

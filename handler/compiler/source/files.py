@@ -27,6 +27,9 @@ from handler.compiler.problems import NOWHERE, Place, Problems, place_in
 from handler.text.sentences import nearest
 
 ENTRY = NOWHERE.file
+SCHEMA_FILE = "schema.graphql"
+"""The API's own schema, which `stile init` and `stile pull` write."""
+
 CONFIG = "config.yaml"
 ENV_FILE = ".env"
 QUESTIONS = "questions.yaml"

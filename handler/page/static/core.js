@@ -142,7 +142,6 @@ const stile = {};
   function panel(definition) {
     panels.push(definition);
     panels.sort((one, other) => (one.order ?? 50) - (other.order ?? 50));
-    emit("panels", definition);
   }
 
   // Requests to the routes of dev -----------------------------------------------------------------------------------

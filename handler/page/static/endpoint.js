@@ -4,6 +4,8 @@
   const { state, on, emit, mcp, json } = stile;
   const NAME = /^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*$/;
 
+  const NO_METHOD = -32601;
+
   let loading = new AbortController();
   let authored = null; // the entries that the author gets, for tools that the persona lacks
 
@@ -82,10 +84,10 @@
       const known = state.dev ? await knownOf(endpoint, persona, signal) : [];
       if (known.length && !state.tools.length && !isReal(persona) && !signal.aborted) early(joined([], known));
       const listed = await asked;
-      const found = listed.result ? await others : [];
+      const found = listed.result || listed.error ? await others : [];
       if (signal.aborted) return;
       state.tools = [...joined(listed.entries, known), ...found];
-      state.denied = listed.result ? null : listed;
+      state.denied = listed.result || listed.error?.code === NO_METHOD ? null : listed; // an endpoint without tools
     } catch (error) {
       if (signal.aborted) return;
       if (fresh) return emit("loading", false); // the last list stays until the connection is back

@@ -160,6 +160,6 @@
 
   const number = (count) => Number(count).toLocaleString("en");
 
-  Object.assign(stile, { roving, tabs, dialog, clamped, say, copyButton, place, mark, id });
+  Object.assign(stile, { roving, tabs, dialog, clamped, prose, say, copyButton, place, mark, id });
   stile.units = Object.freeze({ bytes, tokens, number });
 })();

@@ -66,15 +66,20 @@
     const shown = state.tools.filter(fits);
     shared = sharedWarnings();
     const groups = KINDS.map(([kind, label]) => [label, shown.filter((each) => kindOf(each) === kind)]);
-    replace(current, denied(), [...shared].map((each) => el("p", { class: "notice warn", "data-part": "shared-warning" }, each)), groups.filter(([, tools]) => tools.length).map(([label, tools]) => group(label, tools)));
-    if (!shown.length && !state.denied) replace(current, el("p", { class: "quiet pad" }, wanted ? "No tool has these words." : "This caller has no tools."));
+    const isTool = ({ kind }) => !["prompt", "resource", "template"].includes(kind);
+    replace(current, denied(), shown.some(isTool) || state.denied ? null : none(), [...shared].map((each) => el("p", { class: "notice warn", "data-part": "shared-warning" }, each)), groups.filter(([, tools]) => tools.length).map(([label, tools]) => group(label, tools)));
     current.scrollTop = top;
     markOpen();
     if (focused) current.querySelector(`[data-key="${CSS.escape(focused)}"] button.tool`)?.focus({ preventScroll: true });
-    const real = state.tools.filter((each) => !["prompt", "resource", "template"].includes(each.kind));
+    const real = state.tools.filter(isTool);
     const usable = real.filter((each) => each.usable).length;
     const count = nav().querySelector('[data-part="tool-count"]');
     if (count) replace(count, `${usable === real.length ? "" : `${usable} of `}${real.length} tool${real.length === 1 ? "" : "s"}`);
+  }
+
+  function none() {
+    const words = state.dev ? "There are no tools yet: an operation with `@mcpTool` in `operations/` makes one." : "This caller has no tools.";
+    return el("p", { class: "quiet pad" }, stile.prose(wanted ? "No tool has these words." : words));
   }
 
   /** The list of a caller who does not get in. */

@@ -55,7 +55,7 @@
     const ofInstructions = units.tokens(state.instructions);
     return part("A model reads", "tokens",
       el("p", null, el("strong", null, `~${units.number(ofTools + ofInstructions)} tokens`), ` of ${count(listed.length, "tool")}`, ofInstructions ? ` and instructions (~${units.number(ofInstructions)})` : "", ", as this caller."),
-      el("p", { class: "facts" }, stile.marks.map(([words, kind, meaning]) => el("span", { class: "row" }, mark(words, kind), el("span", { class: "quiet" }, meaning)))));
+      el("p", { class: "facts" }, stile.marks.map(([words, kind, meaning]) => el("span", null, mark(words, kind), " ", el("span", { class: "quiet" }, meaning)))));
   }
 
   function api(entry, signal) {

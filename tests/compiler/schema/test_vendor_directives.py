@@ -3,13 +3,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from graphql import build_schema, lexicographic_sort_schema, print_schema
 
+from handler.commands.local.local_endpoint import local_endpoint
+from handler.compiler.compile import Compiled
 from handler.graph.index import read_index
 from handler.graph.sdl import print_view
 from handler.graph.view import build_view
-from handler.policy.evaluation import HIDDEN
+from handler.policy.evaluation import HIDDEN, Evaluation
+from tests.samples import SUPERGRAPH, SUPERGRAPH_API
 from tests.support.diagnostics import Reported
-from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
+from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, problems_of, reported
 from tests.support.local_entries import local_entries
 from tests.support.outcomes import outcome_of
 
@@ -19,6 +23,13 @@ TOOL = 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query", f
 def printed(folder: Path, sdl: str) -> str:
     made = compiled(folder, {"index.graphql": TOOL + sdl, "config.yaml": READABLE})
     return print_view(build_view(read_index(made.index, sha256=made.bundle.index), ()))
+
+
+def seen(made: Compiled) -> str:
+    """The schema of the tool for callers who skip policies."""
+    endpoint, tool = local_endpoint(made), graphql_tool(made, "t")
+    everything = Evaluation(made.bundle.conditions, claims=None, unrestricted=True)
+    return print_view(endpoint.schema.view(tool, everything.outcome(tool.conditions)))
 
 
 def warnings(folder: Path, sdl: str) -> list[Reported]:
@@ -171,6 +182,97 @@ def test_what_federation_keeps_from_clients_is_hidden_from_everybody(tmp_path: P
     assert "SMALL" in sdl
     assert not [name for name in ("c:", "d:", "e:", "g:", "Secret", "LARGE") if f" {name}" in sdl]
     assert made.warnings == ()
+
+
+def test_supergraph_is_the_api_schema_that_its_router_answers(tmp_path: Path) -> None:
+    tool = TOOL.replace('"Query"', '".*"')
+
+    made = compiled(tmp_path, {"index.graphql": tool + SUPERGRAPH, "config.yaml": READABLE})
+
+    shown, api = (print_schema(lexicographic_sort_schema(build_schema(each))) for each in (seen(made), SUPERGRAPH_API))
+    assert shown == api
+
+
+def test_supergraph_of_federation_1_has_no_type_of_its_router(tmp_path: Path) -> None:
+    sdl = """
+        schema
+          @core(feature: "https://specs.apollo.dev/core/v0.2")
+          @core(feature: "https://specs.apollo.dev/join/v0.1", for: EXECUTION)
+          @core(feature: "https://specs.apollo.dev/inaccessible/v0.1", as: "secret", for: SECURITY)
+        { query: Query }
+        directive @core(as: String, feature: String!, for: core__Purpose) repeatable on SCHEMA
+        directive @join__owner(graph: join__Graph!) on INTERFACE | OBJECT
+        directive @join__graph(name: String!, url: String!) on ENUM_VALUE
+        directive @join__field(graph: join__Graph) on FIELD_DEFINITION
+        directive @secret on FIELD_DEFINITION
+        enum core__Purpose { EXECUTION SECURITY }
+        scalar join__FieldSet
+        enum join__Graph { A @join__graph(name: "a", url: "http://a.internal") }
+        type Query @join__owner(graph: A) { a: Int @join__field(graph: A) b: Int @secret @join__field(graph: A) }
+    """
+
+    assert seen(compiled(tmp_path, {"index.graphql": TOOL + sdl, "config.yaml": READABLE})) == (
+        "type Query {\n  a: Int\n}\n"
+    )
+
+
+INCLUDED = 'extend schema @sdl(files: ["schema.graphql"])\n'
+
+
+def test_directive_that_the_apis_own_schema_does_not_declare_is_one_warning(tmp_path: Path) -> None:
+    sdl = "type Query {\n  a: Int @rset(to: 1)\n  b(c: Int @rset): E\n}\nenum E @other { F }"
+
+    made = compiled(tmp_path, {"index.graphql": TOOL + INCLUDED, "schema.graphql": sdl, "config.yaml": READABLE})
+
+    assert [(each.line, each.code, each.about) for each in made.warnings] == [
+        (2, "undeclared-directive", ("rset",)),
+        (5, "undeclared-directive", ("other",)),
+    ]
+    assert [each.sentence.partition("index.graphql may have ")[2] for each in made.warnings] == [
+        "directive @rset(to: Int) on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION (2 uses in all)",
+        "directive @other on ENUM",
+    ]
+
+
+def test_line_that_declares_a_directive_declares_it(tmp_path: Path) -> None:
+    sdl = """
+        schema @a { query: Query }
+        type Query @b(list: ["x"]) @b { c(d: I @a): Int @a(f: 1.5, s: "x", b: true) }
+        extend type Query @b { e: E u: U s: S n: N }
+        input I @a { x: Int @a }
+        enum E @a { F @a(i: 1) }
+        union U @a = T
+        type T { t: Int }
+        scalar S @a
+        interface N @a { n: Int }
+    """
+    files = {"index.graphql": TOOL + INCLUDED, "schema.graphql": sdl, "config.yaml": READABLE}
+    lines = [
+        each.sentence.partition("may have ")[2].partition(" (")[0] for each in compiled(tmp_path / "1", files).warnings
+    ]
+
+    made = compiled(tmp_path / "2", {**files, "index.graphql": "\n".join([TOOL + INCLUDED, *lines])})
+
+    assert len(lines) == 2
+    assert [each.code for each in made.warnings] == []
+
+
+@pytest.mark.parametrize("name", ["inacessible", "Inaccessible", "in_accessible", "unaccessible", "Tool", "sdls"])
+def test_undeclared_directive_that_may_hide_or_open_something_stays_an_error(tmp_path: Path, name: str) -> None:
+    files = {"index.graphql": TOOL + INCLUDED, "schema.graphql": f"type Query {{ a: Int b: Int @{name} }}"}
+
+    (problem,) = problems_of(tmp_path, files)
+
+    assert (problem.file, problem.column, problem.code) == ("schema.graphql", 28, "unknown-directive")
+    assert f"'@{name}'; did you mean @" in problem.sentence
+
+
+def test_undeclared_directive_in_a_file_of_the_author_stays_an_error(tmp_path: Path) -> None:
+    included = INCLUDED.replace("schema.graphql", "more.graphql")
+
+    assert reported(tmp_path, {"index.graphql": TOOL + included, "more.graphql": "type Query { a: Int @rset }"}) == [
+        "more.graphql:1:21 unknown-directive: '@rset'"
+    ]
 
 
 def test_unknown_directive_is_reported(tmp_path: Path) -> None:
