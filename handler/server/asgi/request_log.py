@@ -11,6 +11,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handler import __version__
+from handler.cold.artefact import artefact_release
 from handler.errors.upstream import FAILURE_CODES
 
 MAX_FACT_CHARS = 200
@@ -51,6 +52,9 @@ ORDINARY_REFUSALS = frozenset(
 
 FULL_PERCENT = 90
 """The share of the function's memory from which a line is a warning: Lambda kills an instance without a word."""
+
+RELEASE: Mapping[str, str] = {"release": artefact_release()} if artefact_release() else {}
+"""The fact of the built function, by its digest."""
 
 _FACTS = "stile.facts"
 
@@ -125,7 +129,7 @@ class RequestLog:
         started = time.perf_counter()
         # Lambda's id of the invocation, which the platform's log lines have too, or a random id elsewhere.
         id_ = str(getattr(scope.get("aws.context"), "aws_request_id", "") or uuid.uuid4())
-        facts: dict[str, Any] = {"request_id": id_, "stile": __version__}
+        facts: dict[str, Any] = {"request_id": id_, "stile": __version__, **RELEASE}
         gateway_id = scope.get("aws.event", {}).get("requestContext", {}).get("requestId")
         if isinstance(gateway_id, str):  # a load balancer has none, and an event may be written by hand
             facts["gateway_request_id"] = gateway_id
