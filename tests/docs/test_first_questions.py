@@ -67,13 +67,18 @@ QUESTIONS = (
         "docs/operation-tests.md",
         r"stile test makes the calls .*?CI needs no API, no network and no secret",
     ),
+    of_hub(  # of an operation
+        "How do I test a tool in CI?",
+        "docs/operation-tests.md",
+        r"tools\.test\.yaml beside config\.yaml lists calls of tools.*?stile test makes the calls.*?CI needs no API",
+    ),
     of_hub(
         "How does a tool return an image?",
         "docs/code-tools.md#results",
         r"Text, Image, Audio, .*? \| the blocks.*?return \[Text\(.*?Image\(b.*?\"image/png\"\)",
     ),
-    of_hub("How much does it cost?", "docs/operate/money.md", r"a million calls in a month cost about 10 US dollars"),
-    Question("How much does it cost?", (), r"million calls\b.*? 10 (US )?dollars", by="Cost"),
+    of_hub("How much does it cost?", "docs/operate/money.md", r"a million calls in a month cost about 11 US dollars"),
+    Question("How much does it cost?", (), r"million calls\b.*? 11 (US )?dollars", by="Cost"),
     of_hub(
         "How do I upgrade Stile?",
         "docs/operate/upgrade.md",

@@ -111,14 +111,10 @@ async def _answer(call: Call) -> JSONObject:
     if call.request.method == "tools/call" and isinstance(tool, str):
         call.note(tool=tool)
     result = await answer_call(call)
-    if result.get("resultType") == "input_required":
-        outcome = "asked"
-    elif result.get("isError"):
-        last = call.failures[-1] if call.failures else None
-        outcome = last.log_outcome if isinstance(last, CallError) else CallError.log_outcome
-    else:
-        outcome = "ok"
-    call.note(outcome=outcome)
+    last = call.failures[-1] if call.failures else None
+    failed = last.log_outcome if isinstance(last, CallError) else CallError.log_outcome
+    ended = failed if result.get("isError") else "ok"
+    call.note(outcome="asked" if result.get("resultType") == "input_required" else ended)
     return {"jsonrpc": "2.0", "id": call.request.id, "result": result}
 
 
