@@ -152,7 +152,7 @@ INCIDENTS: list[tuple[str, Callable[[Path], Seen]]] = [
     ("a tool takes too long", kit_of("slow", {})),
     ("a tool needs all memory, or ends its instance", leak),
 ]
-BY_CALLERS = {"all callers are refused", "an endpoint is not there"}
+BY_CALLERS = {"an endpoint is not there"}
 """Incidents whose lines have the level ``INFO``, because callers bring such lines by themselves."""
 
 

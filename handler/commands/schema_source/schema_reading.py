@@ -117,35 +117,16 @@ def read_sdl(
         if headers:
             raise UsageRefused(f"-H is for the URL of an API, and {source.shown} is a file")
         return _api_part(_read_file(source), source)
-    sources = {each.shown: each for each in (source, *(at_path(source, path) for path in paths))}
     with closing(local_http()) as http:
         deadline = time.monotonic() + timeout_s
-        apis = [
-            _Api(source=each, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s, old=old)
-            for each in sources.values()
-        ]
+        api = _Api(source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s, old=old)
         try:
-            answered, sdl = _first_schema(apis)
+            answered, sdl = api.schema(paths)
         except SourceRefused as exc:
             raise SourceRefused(source.shown, headers.hidden_in(exc.cause)) from None
     if headers.hidden_in(sdl) != sdl:
         raise SourceRefused(source.shown, "the schema repeats the value of a header of -H, so it was not written")
     return _api_part(sdl, answered)
-
-
-def _first_schema(apis: Sequence[_Api]) -> tuple[SchemaSource, str]:
-    """Return the schema of the first address that gives one. Others are tried if the first answers no GraphQL."""
-    try:
-        return apis[0].schema()
-    except NoGraphQL as exc:
-        for other in apis[1:]:
-            try:
-                return other.schema()
-            except NoGraphQL:
-                continue
-            except SourceRefused as of_other:  # an API, which does not give its schema
-                raise SourceRefused(exc.source, f"{exc.cause}. {of_other}") from None
-        raise
 
 
 def _api_part(sdl: str, source: SchemaSource) -> tuple[SchemaSource, str]:
@@ -171,28 +152,39 @@ class _Api:
     timeout_s: float
     old: str  # SDL
 
-    def schema(self) -> tuple[SchemaSource, str]:
-        """Return the API's schema, or that in a document which the URL serves.
+    def schema(self, paths: Sequence[str] = ()) -> tuple[SchemaSource, str]:
+        """Return the schema of the API, of a document that the URL serves, or of the first API at other paths.
 
         Raises:
             NoGraphQL: neither an API nor such a document.
             SourceRefused: the API does not give its schema, or one that cannot be used.
         """
+        try:
+            return self.source, self._sdl()
+        except NoGraphQL as exc:
+            if sdl := self._document():
+                return replace(self.source, is_api=False), sdl
+            for other in (at_path(self.source, path) for path in paths):
+                try:
+                    if other.shown != self.source.shown:
+                        return replace(self, source=other).schema()
+                except NoGraphQL:
+                    continue
+                except SourceRefused as of_other:  # an API, which does not give its schema
+                    raise SourceRefused(exc.source, f"{exc.cause}. {of_other}") from None
+            raise
+
+    def _sdl(self) -> str:
         refusals: list[tuple[int, Mapping[str, Any]]] = []
         for query in QUERIES:
-            try:
-                status, content = self._ask(query, "IntrospectionQuery")
-            except NoGraphQL:
-                if sdl := self._document():
-                    return replace(self.source, is_api=False), sdl
-                raise
+            status, content = self._ask(query, "IntrospectionQuery")
             data = content.get("data")
             if isinstance(data, dict) and isinstance(data.get("__schema"), dict):
-                return self.source, self._subgraph(data) or sdl_of_introspection(data, self.source.shown)
+                return self._subgraph(data) or sdl_of_introspection(data, self.source.shown)
             refusals.append((status, content))
         sdl = self._service()
         if sdl:
-            return self.source, sdl
+            return sdl
         raise self._refused(self._why_not(*refusals[0]))
 
     def _document(self) -> str:
@@ -314,14 +306,11 @@ class _Api:
         hiding = replace(self.headers, secrets=self.headers.secrets.union(filter(None, (query, *values))))
         body = hiding.hidden_in(response.body[: 2 * MAX_PAGE_CHARS].decode(errors="replace"))[:MAX_PAGE_CHARS]
         line = page_text(body.encode()) or next((line for line in body.splitlines() if line.strip()), "")
-        begin = f". It begins {one_line_quote(line)}" if line else ""
+        begin = f". It begins {one_line_quote(line)}" if line else ". It is empty"
         if hint := address_hint(self.source.text, response):
             return f"the API answered {response.status}: {hint}{begin}"
-        if _is_page(response):
-            return f"the answer ({response.status}) is a web page: expected the address of a GraphQL API{begin}"
-        fault = _not_an_object(response.body) or "it has neither an object as data nor a list as errors"
-        what = f"is not one of GraphQL ({fault})"
-        return f"the answer ({response.status}) {what}: expected the address of a GraphQL API{begin}"
+        kind = "a web page" if _is_page(response) else "not one of GraphQL"
+        return f"the answer ({response.status}) is {kind}: expected the address of a GraphQL API{begin}"
 
     def _refused(self, cause: str) -> SourceRefused:
         return SourceRefused(self.source.shown, cause)
@@ -330,18 +319,6 @@ class _Api:
 def _is_page(response: HttpResponse) -> bool:
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     return kind in ("text/html", "application/xhtml+xml") or response.body[:200].lstrip().startswith(b"<")
-
-
-def _not_an_object(body: bytes) -> str:
-    """Return the fault of a body that is not a JSON object; empty string if it is one."""
-    if not body.strip():
-        return "it is empty"
-    try:
-        return "" if isinstance(parse_json(body), dict) else "it is not a JSON object"
-    except UnicodeDecodeError:
-        return "it is not UTF-8"
-    except ValueError as exc:
-        return f"it is not valid JSON: {exc}"
 
 
 def _read_file(source: SchemaSource) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields
@@ -45,7 +46,7 @@ from graphql.validation.specified_rules import specified_sdl_rules
 from graphql.validation.validate import validate_sdl
 
 from handler.compiler.problems import Place, Problems, author_place, where
-from handler.compiler.schema.directives import ON_SCHEMA
+from handler.compiler.schema.directives import ON_SCHEMA, nodes_in
 from handler.compiler.schema.vendor_directives import INACCESSIBLE, without_directives
 from handler.compiler.source.files import SCHEMA_FILE
 from handler.text.sentences import nearest
@@ -73,10 +74,13 @@ def build_schema_of(
         undeclared.setdefault(_undeclared_by_the_api(error), []).append(error)
     errors = undeclared.pop("", [])
     for name, uses in undeclared.items():
+        sentence = (
+            f"@{name} is not declared, so it has no effect: index.graphql may have {_declaration(name, document)}"
+        )
         more = f" ({len(uses)} uses in all)" if len(uses) > 1 else ""
-        problems.warn(uses[0], f"{sentence_of(uses[0], ())}{more}", code="undeclared-directive", about=[name])
+        problems.warn(uses[0], f"{sentence}{more}", code="undeclared-directive", about=[name])
     for error in errors:
-        sentence = sentence_of(error, (*ON_SCHEMA, *defined))
+        sentence = sentence_of(error, (*ON_SCHEMA, INACCESSIBLE, *defined))
         problems.add(author_place(error, otherwise=entry), sentence, code=rule_code(error))
     if not complete:
         return None, frozenset()
@@ -92,6 +96,29 @@ def _undeclared_by_the_api(error: GraphQLError) -> str:
         return ""
     # What a misspelt directive of Stile's would hide is not left open.
     return "" if nearest(node.name.value, (*ON_SCHEMA, INACCESSIBLE), likeness=0.8) else node.name.value
+
+
+VALUES = {"boolean_value": "Boolean", "float_value": "Float", "int_value": "Int", "string_value": "String"}
+LOCATIONS = {"field": "FIELD_DEFINITION", "input_value": "ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION"}
+
+
+def _declaration(name: str, document: DocumentNode) -> str:
+    """Return the line that declares a directive as it is used; an enum or an object stands as a blank."""
+    arguments: dict[str, str] = {}
+    places: dict[str, None] = {}
+    repeatable = ""
+    for node in nodes_in(document):
+        uses = [each for each in getattr(node, "directives", None) or () if each.name.value == name]
+        repeatable = "repeatable " if len(uses) > 1 else repeatable
+        for argument in (argument for use in uses for argument in use.arguments or ()):
+            items: Any = getattr(argument.value, "values", None)
+            type_ = VALUES.get(items[0].kind if items else argument.value.kind, "…")
+            arguments[argument.name.value] = f"[{type_}]" if items is not None else type_
+        if uses:
+            kind = re.sub(r"(_type)?_(definition|extension)$", "", node.kind)
+            places[LOCATIONS.get(kind, kind.upper())] = None
+    inner = ", ".join(f"{argument}: {type_}" for argument, type_ in arguments.items())
+    return f"directive @{name}{inner and f'({inner})'} {repeatable}on {' | '.join(places)}"
 
 
 MEMBERS: Mapping[str, tuple[type, str]] = {

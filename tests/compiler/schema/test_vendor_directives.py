@@ -13,7 +13,7 @@ from handler.graph.view import build_view
 from handler.policy.evaluation import HIDDEN, Evaluation
 from tests.samples import SUPERGRAPH, SUPERGRAPH_API
 from tests.support.diagnostics import Reported
-from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
+from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, problems_of, reported
 from tests.support.local_entries import local_entries
 from tests.support.outcomes import outcome_of
 
@@ -228,16 +228,43 @@ def test_directive_that_the_apis_own_schema_does_not_declare_is_one_warning(tmp_
         (2, "undeclared-directive", ("rset",)),
         (5, "undeclared-directive", ("other",)),
     ]
-    assert made.warnings[0].sentence.endswith(
-        'declare it, as in "directive @rset(to: …) on …", or remove it (2 uses in all)'
-    )
+    assert [each.sentence.partition("index.graphql may have ")[2] for each in made.warnings] == [
+        "directive @rset(to: Int) on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION (2 uses in all)",
+        "directive @other on ENUM",
+    ]
+
+
+def test_line_that_declares_a_directive_declares_it(tmp_path: Path) -> None:
+    sdl = """
+        schema @a { query: Query }
+        type Query @b(list: ["x"]) @b { c(d: I @a): Int @a(f: 1.5, s: "x", b: true) }
+        extend type Query @b { e: E u: U s: S n: N }
+        input I @a { x: Int @a }
+        enum E @a { F @a(i: 1) }
+        union U @a = T
+        type T { t: Int }
+        scalar S @a
+        interface N @a { n: Int }
+    """
+    files = {"index.graphql": TOOL + INCLUDED, "schema.graphql": sdl, "config.yaml": READABLE}
+    lines = [
+        each.sentence.partition("may have ")[2].partition(" (")[0] for each in compiled(tmp_path / "1", files).warnings
+    ]
+
+    made = compiled(tmp_path / "2", {**files, "index.graphql": "\n".join([TOOL + INCLUDED, *lines])})
+
+    assert len(lines) == 2
+    assert [each.code for each in made.warnings] == []
 
 
 @pytest.mark.parametrize("name", ["inacessible", "Inaccessible", "in_accessible", "unaccessible", "Tool", "sdls"])
 def test_undeclared_directive_that_may_hide_or_open_something_stays_an_error(tmp_path: Path, name: str) -> None:
     files = {"index.graphql": TOOL + INCLUDED, "schema.graphql": f"type Query {{ a: Int b: Int @{name} }}"}
 
-    assert reported(tmp_path, files) == [f"schema.graphql:1:28 unknown-directive: '@{name}'"]
+    (problem,) = problems_of(tmp_path, files)
+
+    assert (problem.file, problem.column, problem.code) == ("schema.graphql", 28, "unknown-directive")
+    assert f"'@{name}'; did you mean @" in problem.sentence
 
 
 def test_undeclared_directive_in_a_file_of_the_author_stays_an_error(tmp_path: Path) -> None:
