@@ -116,13 +116,16 @@ echo "Compiling"
 "$python" infra/pack_modules.py "$artifact" $code
 find "$artifact" -type d -empty -delete
 
+release=$("$python" infra/release.py "$artifact")
+echo "Release $release"
+
 # The function compares it with where it runs (handler/cold/artefact.py).
 "$python" -c 'import json, pathlib, sys
-name, architecture, python, extras, *code = sys.argv[1:]
+name, architecture, python, release, extras, *code = sys.argv[1:]
 made = {"architecture": architecture, "python": python, "extras": extras.split(",") if extras else [],
-        "code": [pathlib.Path(path).name for path in code]}
+        "code": [pathlib.Path(path).name for path in code], "release": release}
 pathlib.Path(name).write_text(json.dumps(made) + "\n", "utf-8")' \
-    "$artifact/handler/build.json" "$architecture" "$runtime" "$extras" $code
+    "$artifact/handler/build.json" "$architecture" "$runtime" "$release" "$extras" $code
 
 if [ -n "${STILE_LOCAL_BUNDLES:-}" ]; then
     echo "Adding the bundles in $STILE_LOCAL_BUNDLES"

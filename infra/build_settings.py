@@ -105,7 +105,7 @@ def _parameters_of(config: Mapping[str, Any], stage: str) -> dict[str, str]:
     SAM takes `parameter_overrides` as a whole from the command's own section, else from `global`. `sam deploy --guided`
     writes its own section, and `global` then applies to builds only: so all sections must have the same values.
     """
-    sections = {command: _overrides_of(config, stage, command) for command in ("global", "build", "deploy")}
+    sections = {command: overrides_of(config, stage, command) for command in ("global", "build", "deploy")}
     said = {name: overrides for name, overrides in sections.items() if overrides is not None}
     for name, default in DEFAULTS.items():
         values = {command: overrides.get(name, default) for command, overrides in said.items()}
@@ -115,7 +115,7 @@ def _parameters_of(config: Mapping[str, Any], stage: str) -> dict[str, str]:
     return DEFAULTS | next(iter(said.values()), {})
 
 
-def _overrides_of(config: Mapping[str, Any], stage: str, command: str) -> dict[str, str] | None:
+def overrides_of(config: Mapping[str, Any], stage: str, command: str) -> dict[str, str] | None:
     """Return `parameter_overrides` of one command, in any form that SAM takes; `None` if the key is missing."""
     at = f"[{stage}.{command}.parameters]"
     value = _table(_table(_table(config, stage), command), "parameters").get("parameter_overrides")

@@ -82,6 +82,15 @@ def artefact_fault(file: str = BUILD) -> str:
     return ""
 
 
+def artefact_release(file: str = BUILD) -> str:
+    """Return the digest of the built function; empty string in development."""
+    try:
+        with open(file, encoding="utf-8") as stream:  # noqa: PTH123
+            return str(json.load(stream).get("release", ""))
+    except (OSError, ValueError, AttributeError):
+        return ""
+
+
 def refusing_handler(fault: str, service: str) -> Callable[[Any, Any], dict[str, Any]]:
     """Return a Lambda handler that logs the fault and answers every event with 503 in the event's own format."""
 

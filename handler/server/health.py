@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
 from handler.cold.records import record
+from handler.errors.access import CredentialRefused
 from handler.errors.infrastructure import StorageError
-from handler.server.asgi.request_log import note
+from handler.server.asgi.request_log import RELEASE, note
 from handler.server.asgi.responses import json_response
+from handler.server.auth.identification import holder_of_key
 from handler.server.context import Services
 from handler.server.endpoints.registry import Endpoints, Instant
 from handler.strict_json import JSONObject
@@ -31,7 +34,12 @@ def health_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]
         note(http_call.scope, route="health", outcome=report.status)
         if report.why:
             note(http_call.scope, reason=f"NotReady: {report.why}")
-        return _response(http_call, {"status": report.status, **report.counts}, status=STATUS_OF_REPORT[report.status])
+        members = {"status": report.status, **report.counts}
+        if key := http_call.headers.get("x-api-key", ""):
+            with suppress(CredentialRefused):
+                holder_of_key(key.strip(), services.endpoints.api_keys, services.clock())
+                members |= RELEASE
+        return _response(http_call, members, status=STATUS_OF_REPORT[report.status])
 
     return ready
 

@@ -12,10 +12,13 @@ from typing import Any
 
 import pytest
 
-from handler.cold.artefact import CODE, artefact_fault, refusing_handler
+from handler.bundle.stored import bundle_key, write_bundle
+from handler.cold.artefact import CODE, artefact_fault, artefact_release, refusing_handler
+from handler.compiler.compile import Compiled
 from tests.conftest import ROOT
 from tests.support.artefacts import copy_function, pack, run_in
-from tests.support.function import Context
+from tests.support.function import Context, event_for
+from tests.support.identities import HOLDER, identified
 
 HERE = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
 ELSEWHERE = "x86_64" if HERE == "arm64" else "arm64"
@@ -145,3 +148,40 @@ def test_a_load_balancer_with_several_values_a_header_gets_them_so() -> None:
 
     assert answer["multiValueHeaders"] == {"content-type": ["application/json"], "cache-control": ["no-store"]}
     assert "headers" not in answer
+
+
+@pytest.mark.parametrize(
+    ("built", "release"),
+    [({**AS_DEPLOYED, "release": "0a1b"}, "0a1b"), (AS_DEPLOYED, ""), ([], ""), ("{", ""), (None, "")],
+)
+def test_release_is_the_digest_of_the_build(tmp_path: Path, built: Any, release: str) -> None:
+    file = tmp_path / "build.json"
+    if built is not None:
+        file.write_text(built if isinstance(built, str) else json.dumps(built), "utf-8")
+
+    assert artefact_release(str(file)) == release
+
+
+def test_log_names_the_release_and_health_to_holders_of_a_key(tmp_path: Path, demo: Compiled) -> None:
+    held = identified(demo)
+    stored = tmp_path / "bundles" / bundle_key(held.bundle.endpoint)
+    stored.parent.mkdir(parents=True)
+    stored.write_bytes(write_bundle(held.bundle))
+    copy_function(tmp_path / "task")
+    pack(tmp_path / "task")
+    built = {**AS_DEPLOYED, "release": "0a1b2c3d4e5f"}
+    (tmp_path / "task" / "handler" / "build.json").write_text(json.dumps(built), encoding="utf-8")
+    headers: list[dict[str, str]] = [{}, {"x-api-key": "stile_other"}, {"x-api-key": ""}, HOLDER]
+    events = [json.dumps(event_for("GET", "/health", body="", headers=each)) for each in headers]
+    environ = {
+        "STILE_BUNDLES": str(tmp_path / "bundles"),
+        "STILE_PRELOAD": held.bundle.endpoint,
+        "STILE_ALLOW_LOCAL_UPSTREAMS": "true",
+    }
+
+    done = run_in(tmp_path / "task", PROGRAM, *events, **environ)
+
+    answers = [json.loads(answer["body"]) for answer in json.loads(done.stderr)[0]]
+    assert [answer.get("release") for answer in answers] == [None, None, None, "0a1b2c3d4e5f"]
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {line["release"] for line in lines if line["message"] == "request"} == {"0a1b2c3d4e5f"}

@@ -31,6 +31,7 @@ REPOSITORY = {
     "infra/publish.sh",
     "infra/publisher.yaml",
     "infra/publisher_policy.json",
+    "infra/release.py",
     "infra/remove_versions.sh",
     "infra/storage.yaml",
     "infra/waf.yaml",

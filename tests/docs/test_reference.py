@@ -247,7 +247,16 @@ def test_commands_with_a_json_document_are_all_told() -> None:
 def test_facts_of_the_page_are_those_that_are_noted() -> None:
     told = set(first_codes(table(LOG.text, "fact", "of", "says")))
     of_the_logger = {"level", "message", "timestamp", "service", "location", "xray_trace_id"}
-    of_every_line = {"request_id", "gateway_request_id", "stile", "status", "duration_ms", "answer_bytes", "memory_mb"}
+    of_every_line = {
+        "release",
+        "request_id",
+        "gateway_request_id",
+        "stile",
+        "status",
+        "duration_ms",
+        "answer_bytes",
+        "memory_mb",
+    }
     of_begun = {"toolkit"}
     of_metrics = {"_aws", *DIMENSIONS, *(each.name for each in METRICS)}
 

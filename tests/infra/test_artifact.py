@@ -56,6 +56,7 @@ def test_each_authority_has_a_file_and_the_package_of_all_is_gone(artifact: Path
 def test_it_knows_what_it_was_built_for_and_with(artifact: Path, arch: str) -> None:
     built = json.loads((artifact / "handler" / "build.json").read_text("utf-8"))
 
+    assert re.fullmatch("[0-9a-f]{12}", built.pop("release"))
     assert built == {
         "architecture": arch,
         "python": "3.13",

@@ -422,6 +422,8 @@ def test_outputs_name_what_clients_and_publishers_need(template: dict[str, Any])
         "BundleFormat",
         "FunctionName",
         "FunctionArn",
+        "ServedRelease",
+        "ServedVersion",
         "LogGroup",
         "RoleArn",
     }

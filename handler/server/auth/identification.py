@@ -101,7 +101,7 @@ async def identify(
     if authorization is not None and key is not None:
         raise CredentialRefused("two_credentials")
     if key is not None:
-        return _holder(key.strip(), identity.api_keys, now)
+        return holder_of_key(key.strip(), identity.api_keys, now)
     if authorization is None or is_signed_for_aws(presented.event, authorization=authorization):
         return without_credential(bundle)
     scheme, _, value = authorization.strip().partition(" ")
@@ -109,13 +109,18 @@ async def identify(
     if scheme not in ("apikey", "bearer"):
         raise CredentialRefused("scheme")
     if scheme == "apikey" or value.startswith(KEY_PREFIX):
-        return _holder(value, identity.api_keys, now)
+        return holder_of_key(value, identity.api_keys, now)
     claims = await tokens.verify(value, identity.issuers, now=now)
     # Where AWS's signatures give the claim ``iam``, no token may.
     return Principal(kind="token", claims=without_iam(claims) if identity.trusted_apis else claims)
 
 
-def _holder(key: str, known: tuple[ApiKey, ...], now: float) -> Principal:
+def holder_of_key(key: str, known: tuple[ApiKey, ...], now: float) -> Principal:
+    """Return the principal of one of the keys.
+
+    Raises:
+        CredentialRefused: the key is not among them, or has expired.
+    """
     digest = hashlib.sha256(key.encode()).hexdigest()
     # Every key is compared, so that the duration does not reveal which key came close.
     matches = [entry for entry in known if hmac.compare_digest(entry.sha256, digest)]

@@ -11,7 +11,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from handler.bundle.identity import SECRET_REFERENCE
+from handler.bundle.identity import SECRET_REFERENCE, ApiKey
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, read_bundle, short_digest
 from handler.cold.records import record
@@ -265,6 +265,11 @@ class Endpoints:
             if self._counts(each)
         ]
         return [*cached, *failed]
+
+    @property
+    def api_keys(self) -> tuple[ApiKey, ...]:
+        """The API keys of all cached endpoints."""
+        return tuple(key for held in self._held.values() for key in held.endpoint.bundle.identity.api_keys)
 
     def _counts(self, failed: _Failed) -> bool:
         return failed.exists or self.clock().age_s(failed.asked) < DOUBTFUL_S
