@@ -250,6 +250,9 @@ def test_mode_of_the_page_is_the_default_of_the_template_and_fixed_parts_are_tho
         name: sum(usd for part, usd in parts.items() if part.startswith("metrics")) for name, parts in modes.items()
     }
 
+    (mode,) = (row[1] for row in table(MONEY.text, "option", "default", "is") if codes(row[0]) == ["--metrics"])
+
+    assert template["Parameters"]["Metrics"]["Default"] == mode
     assert len(made) == money.SECRETS
     assert sums["off"] == 0 < sums["function"] < sums["endpoint"]
     by_endpoint = 5_000 * sum(each.by_endpoint for each in METRICS)
