@@ -14,7 +14,7 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from logging import INFO, LogRecord, makeLogRecord
 from typing import Any
@@ -156,8 +156,12 @@ OTHERS = DRIFT | LIMITS | {"NotReady", "key_set", "no_verifier", "secret"}
 FAILURES = FOR_MAINTAINERS - FAULTS - OTHERS | {"CircuitOpen"}
 """First words of reasons that count as failures of the API."""
 
-WORDS: Mapping[str, Set[str]] = {"upstream_failures": FAILURES, "schema_drift": DRIFT, "upstream_limits": LIMITS}
-"""Metrics of calls -> the first words of reasons that they count."""
+METRIC_OF_WORD: Mapping[str, str] = {
+    **dict.fromkeys(FAILURES, "upstream_failures"),
+    **dict.fromkeys(DRIFT, "schema_drift"),
+    **dict.fromkeys(LIMITS, "upstream_limits"),
+}
+"""First word of a reason about the API -> the metric that counts it."""
 
 STREAK = 3
 """Calls in a row, of one instance, that all failed: their endpoint is down."""
@@ -252,7 +256,8 @@ def _counted(item: Mapping[str, Any], route: Any, status: int) -> Iterable[str]:
             yield "callers_refused"
     if item.get("decision") == "allowed" and (item.get("method") == "tools/call" or route in ("graphql", "tool")):
         yield CALLS
-    yield from (name for name, words in WORDS.items() if word in words)
+    if word in METRIC_OF_WORD:
+        yield METRIC_OF_WORD[word]
     if "no_data" in item:
         yield "api_errors"
     if "truncated" in item:

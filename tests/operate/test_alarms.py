@@ -6,6 +6,7 @@ for such answers; throttling alone, which no process of ours has a part in, is p
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
 import time
@@ -16,14 +17,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import ValidationError
 
 from handler.bundle.identity import Identity
 from handler.compiler.compile import Compiled
 from handler.storage.local import FolderStorage
 from tests.infra.stack import Stack
 from tests.server.mcp.calls.test_begun import lines_of
-from tests.support.alarms import CloudWatch
+from tests.support.alarms import CloudWatch, computed
 from tests.support.api import Api, Asked, Reply, running_api
+from tests.support.emf import metrics_in
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import Answer, Context, Function, store
 from tests.support.identities import HOLDER, api_key
@@ -43,7 +46,9 @@ SECRET = SESSION.keep("the endpoint's credential", "credential-of-the-api-4711")
 DATA = {"data": {"me": "you", "count": 3}}
 START = 1_800_000_000.0  # of an incident, on the clock of the simulated CloudWatch
 NAMES = {"FunctionName": FUNCTION, "ApiId": API_ID}
-STACK = Stack("template.yaml", attributes={"HttpApi": API_ID})
+VERSION = "7"
+NAMES_OF_RELEASE = {"HttpApi": API_ID, "StileFunction": FUNCTION, "ReleaseVersion.Version": VERSION}
+STACK = Stack("template.yaml", {"Release": "a"}, attributes=NAMES_OF_RELEASE)
 
 
 def alarms(metrics: str) -> dict[str, Any]:
@@ -67,6 +72,7 @@ class Scene:
     texts: list[str] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     now: float = START
+    pace_s: float = 15  # between requests
 
     def publish(self, *, config: str = "", identity: Identity | None = None) -> None:
         upstream = f"upstream: {{url: '{self.api.url}', timeout_s: 0.3, auth: {{bearer: env:K}}}}\n"
@@ -89,7 +95,7 @@ class Scene:
         with started_function(location or self.storage.location, f"/{ENDPOINT}/mcp", **given) as function:
             yield replace(function, context=Context(remaining_ms=remaining_ms))
 
-    def ask(self, send: Callable[[], Answer], times: int = 20, *, every_s: float = 15) -> None:
+    def ask(self, send: Callable[[], Answer], times: int = 20, *, every_s: float = 0) -> None:
         """Send a request again and again, and take what AWS and the function say of each."""
         for _ in range(times):
             answer = send()
@@ -97,7 +103,7 @@ class Scene:
             self.gateway(answer.status)
             self.invoked()
             self.read(self.capsys.readouterr().out)
-            self.now += every_s
+            self.now += every_s or self.pace_s
 
     def read(self, printed: str) -> None:
         SESSION.note(Output.HANDLER_LOG, printed)
@@ -118,8 +124,10 @@ class Scene:
     def invoked(self, *, errors: int = 0, throttles: int = 0) -> None:
         """Count an invocation of the function, or a refusal to start it."""
         of_function = {"FunctionName": FUNCTION}
+        of_version = {**of_function, "Resource": f"{FUNCTION}:live", "ExecutedVersion": VERSION}
         for name, value in (("Invocations", not throttles), ("Errors", errors), ("Throttles", throttles)):
             self.cloudwatch.put("AWS/Lambda", name, of_function, float(value), at=self.now)
+            self.cloudwatch.put("AWS/Lambda", name, of_version, float(value), at=self.now)
         self.cloudwatch.put("AWS/Lambda", "ConcurrentExecutions", {}, 3.0, at=self.now)
 
 
@@ -129,7 +137,7 @@ def scene(tmp_path: Path, folder_storage: FolderStorage, capsys: pytest.CaptureF
         yield Scene(tmp_path, folder_storage, api, capsys)
 
 
-def calls(scene: Scene, tool: str = "me", times: int = 20, *, every_s: float = 15, **environ: Any) -> None:
+def calls(scene: Scene, tool: str = "me", times: int = 20, *, every_s: float = 0, **environ: Any) -> None:
     scene.publish()
     with scene.function(**environ) as function:
         scene.ask(lambda: function.call(tool, {}), times, every_s=every_s)
@@ -189,9 +197,9 @@ def without_bucket_of_that_name(scene: Scene) -> None:
             scene.ask(lambda: function.call("me", {}))
 
 
-def with_another_prefix(scene: Scene) -> None:
+def with_another_prefix(scene: Scene, **environ: Any) -> None:
     (scene.folder / "nothing").mkdir()
-    with scene.function(str(scene.folder / "nothing")) as function:
+    with scene.function(str(scene.folder / "nothing"), **environ) as function:
         scene.ask(lambda: function.call("me", {}))
 
 
@@ -499,6 +507,27 @@ def test_drifted_tool_does_not_hide_an_api_that_dies(scene: Scene) -> None:
     assert set(scene.cloudwatch.ringing(alarms("function"))) == {"SchemaDriftAlarm"} | FAILING
 
 
+@pytest.mark.parametrize(
+    ("incident", "rings"),
+    [
+        (lambda scene: calls(scene, AWS_LAMBDA_FUNCTION_VERSION=VERSION), set()),
+        (lambda scene: calls(scene, "boom", AWS_LAMBDA_FUNCTION_VERSION=VERSION), {"ReleaseFailures"}),
+        (lambda scene: with_another_prefix(scene, AWS_LAMBDA_FUNCTION_VERSION=VERSION), {"ReleaseUnserved"}),
+        (killing, {"ReleaseErrors"}),
+    ],
+    ids=["healthy", "failing", "without bundles", "ending"],
+)
+def test_release_rings_an_alarm_by_which_it_is_rolled_back(
+    scene: Scene, incident: Callable[[Scene], None], rings: set[str]
+) -> None:
+    scene.pace_s = 3  # alarms of a release look at one minute
+    incident(scene)
+    alarms_of_release = STACK.of_type("AWS::CloudWatch::Alarm")
+
+    assert {"ReleaseFailures", "ReleaseUnserved", "ReleaseErrors"} <= set(alarms_of_release)
+    assert set(scene.cloudwatch.ringing(alarms_of_release)) == rings
+
+
 def test_alarm_names_the_endpoint_that_is_down_and_not_its_neighbour(scene: Scene) -> None:
     scene.publish()
     with scene.function() as function, ExitStack() as stack:
@@ -515,3 +544,72 @@ def test_alarm_names_the_endpoint_that_is_down_and_not_its_neighbour(scene: Scen
     ringing = scene.cloudwatch.ringing(alarms("endpoint"))
     assert ringing == {"EndpointDownAlarm": {"api/dead"}}
     assert scene.cloudwatch.ringing(alarms("function")) == {}
+
+
+# The simulator
+
+
+def test_alarm_on_metric_math_is_judged_as_cloudwatch_documents_it() -> None:
+    cloudwatch = CloudWatch()
+    alarm = alarms("function")["UpstreamFailuresAlarm"]
+    of_function = {"function": FUNCTION}
+
+    def put(name: str, times: int, *, at: float = START) -> None:
+        for number in range(times):
+            cloudwatch.put("Stile", name, of_function, 1.0, at=at + number)
+
+    put("upstream_failures", 2)
+    put("calls_run", 2)
+    assert not cloudwatch.ringing({"a": alarm})
+    put("upstream_failures", 1, at=START + 250)
+    assert cloudwatch.ringing({"a": alarm}) == {"a": set()}
+    put("calls_run", 20)  # now 3 of 22, and no longer a fifth
+    assert not cloudwatch.ringing({"a": alarm})
+    put("upstream_failures", 2, at=START + 900)  # in another period, without the three
+    assert not cloudwatch.ringing({"a": alarm})
+
+
+def test_gap_of_a_metric_is_filled_and_a_metric_without_any_value_is_not() -> None:
+    node = ast.parse("10 / FILL(calls, 2)", mode="eval").body
+
+    assert computed(node, {"calls": None}, exist={"calls": True}) == 5
+    assert computed(node, {"calls": None}, exist={"calls": False}) is None
+    assert computed(node, {"calls": 0.0}, exist={"calls": True}) is None
+    with pytest.raises(AssertionError, match="not simulated"):
+        computed(ast.parse("RATE(calls)", mode="eval").body, {"calls": 1.0}, exist={"calls": True})
+
+
+GOOD_LINE = {
+    "_aws": {
+        "Timestamp": int(time.time()) * 1_000,
+        "CloudWatchMetrics": [
+            {"Namespace": "Stile", "Dimensions": [["function"]], "Metrics": [{"Name": "errors", "Unit": "Count"}]}
+        ],
+    },
+    "function": "stile",
+    "errors": 1,
+}
+BAD_LINES: Mapping[str, dict[str, Any]] = {
+    "a value that is a text": {**GOOD_LINE, "errors": "1"},
+    "no value": {name: value for name, value in GOOD_LINE.items() if name != "errors"},
+    "more values than CloudWatch takes": {**GOOD_LINE, "errors": [1] * 101},
+    "no dimension": {name: value for name, value in GOOD_LINE.items() if name != "function"},
+    "a dimension that is a number": {**GOOD_LINE, "function": 1},
+    "an unknown unit": json.loads(json.dumps(GOOD_LINE).replace('"Count"', '"Calls"')),
+    "no namespace": json.loads(json.dumps(GOOD_LINE).replace('"Namespace": "Stile", ', "")),
+    "seconds in place of milliseconds": json.loads(json.dumps(GOOD_LINE).replace('000, "Cloud', ', "Cloud')),
+    "dimensions that are not a list of lists": json.loads(
+        json.dumps(GOOD_LINE).replace('[["function"]]', '["function"]')
+    ),
+    "a metric twice": json.loads(json.dumps(GOOD_LINE).replace('[["function"]]', '[["function"], ["function"]]')),
+}
+
+
+def test_line_of_the_specification_is_read() -> None:
+    assert metrics_in(json.dumps(GOOD_LINE)) == {("errors", (("function", "stile"),)): [1.0]}
+
+
+@pytest.mark.parametrize("fault", BAD_LINES)
+def test_line_that_breaks_the_specification_is_refused(fault: str) -> None:
+    with pytest.raises((AssertionError, KeyError, ValidationError)):
+        metrics_in(json.dumps(BAD_LINES[fault]))
