@@ -21,7 +21,7 @@ MAX_STATE_KEYS = 2
 MODULE = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
 
 LOG_SUBJECTS = ("hashed", "plain")
-METRICS = ("on", "function", "off")
+METRICS = ("function", "endpoint", "off", "on")  # on: the same as endpoint
 
 SECRET_NAME = re.compile(r"[A-Za-z0-9_]+")
 SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the prefix of variables' names
@@ -66,7 +66,7 @@ class Settings:
     public_url: str = ""  # STILE_PUBLIC_URL: URL of the function for clients; empty: as in the events
     log_key: Secret = field(default="", repr=False)  # STILE_LOG_KEY: key of the digests of subjects in the log
     log_subject: str = "hashed"  # STILE_LOG_SUBJECT: hashed | plain
-    metrics: str = "on"  # STILE_METRICS: on | function | off
+    metrics: str = "function"  # STILE_METRICS: function | endpoint | off
     # STILE_STATE_KEY: one, or the new and the old
     state_keys: tuple[str, ...] | SecretArn = field(default=(), repr=False)
     code_modules: tuple[str, ...] = ()  # STILE_CODE_MODULES: packages and modules that endpoints may take tools from

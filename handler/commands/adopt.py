@@ -23,7 +23,7 @@ from handler.commands.console import say, show_json, slow_work
 from handler.commands.editor import SCHEMA_COMMENT, write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.folders.endpoints import compile_one
-from handler.commands.init import REASON, new_target, require_free
+from handler.commands.init import ENV, GITIGNORE, REASON, new_target, require_free, upstream_credential
 from handler.commands.schema_source.foreign_folder import (
     ForeignFolder,
     adopted_operations,
@@ -33,8 +33,8 @@ from handler.commands.schema_source.foreign_folder import (
 from handler.commands.schema_source.schema_file import write_schema
 from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import (
-    CREDENTIAL,
     HEADER_NAME,
+    RequestHeaders,
     add_header_argument,
     add_source_argument,
     add_timeout_argument,
@@ -44,7 +44,7 @@ from handler.commands.schema_source.source_options import (
 from handler.compiler.config.table import SCALAR_KEYS
 from handler.compiler.config.upstream import NEVER_FORWARDED, header_fault
 from handler.compiler.config.values import is_http_url
-from handler.compiler.source.files import CONFIG, ENTRY, SCHEMA_FILE
+from handler.compiler.source.files import CONFIG, ENTRY, ENV_FILE, SCHEMA_FILE
 from handler.strict_json import parse_json
 from handler.text.sentences import counted
 
@@ -105,10 +105,12 @@ def _write_adopted(draft: Path, foreign: ForeignFolder, options: argparse.Namesp
     source, sdl = read_sdl(source, headers=joined_headers(options.headers), timeout_s=options.timeout)
     schema = write_schema(draft, with_heading(sdl, source), source).schema
     operations = list(adopted_operations(foreign))
-    for name, text in operations:
+    upstream, variable = _upstream(foreign)
+    own = {GITIGNORE: f"{ENV_FILE}\n", **({ENV_FILE: ENV.format(variable=variable)} if variable else {})}
+    for name, text in (*operations, *own.items()):
         (draft / name).parent.mkdir(parents=True, exist_ok=True)
         (draft / name).write_text(text, encoding="utf-8", newline="")
-    config = _config(foreign, scalars=schema.type_map if schema else ())
+    config = _config(foreign, upstream, scalars=schema.type_map if schema else ())
     _write_config(draft, config)
     outcome = compile_one(draft, stage=None, endpoint=None)
     if ignored := sorted({each.code for each in outcome.warnings if each.file == SCHEMA_FILE}):
@@ -124,7 +126,7 @@ def _write_adopted(draft: Path, foreign: ForeignFolder, options: argparse.Namesp
         else:
             foreign.decisions[each.name] = each.remedy
     foreign.decisions["access"] = "holders of API keys alone get in: `stile key NAME` makes a key"
-    names = [CONFIG, ENTRY, SCHEMA_FILE, *(name for name, _ in operations), *write_editor_files(draft)]
+    names = [CONFIG, ENTRY, SCHEMA_FILE, *own, *(name for name, _ in operations), *write_editor_files(draft)]
     return {
         "server": foreign.server,
         "config": foreign.name,
@@ -140,9 +142,8 @@ def _write_config(draft: Path, config: dict[str, Any]) -> None:
     (draft / CONFIG).write_text(f"{SCHEMA_COMMENT}\n{text}", encoding="utf-8", newline="\n")
 
 
-def _config(foreign: ForeignFolder, *, scalars: Collection[str]) -> dict[str, Any]:
+def _config(foreign: ForeignFolder, upstream: dict[str, Any], *, scalars: Collection[str]) -> dict[str, Any]:
     """Return the ``config.yaml`` of the endpoint."""
-    upstream = _upstream(foreign)
     tools = {"operations": "queries_and_mutations" if foreign.takes_mutations else "queries"}
     foreign.take(f"tools: {tools}".replace("'", ""), "mcp.exclude_mutations", "overrides.mutation_mode")
     config = {"upstream": upstream, "tools": tools, "access": {"anonymous": "challenge"}}
@@ -158,7 +159,8 @@ def _config(foreign: ForeignFolder, *, scalars: Collection[str]) -> dict[str, An
     return config
 
 
-def _upstream(foreign: ForeignFolder) -> dict[str, Any]:
+def _upstream(foreign: ForeignFolder) -> tuple[dict[str, Any], str]:
+    """Return ``upstream``, and the variable of its secret; empty if it has none."""
     upstream: dict[str, Any] = {}
     url = foreign.at("endpoint") or foreign.at("mcp.router_url")
     if is_http_url(url) and not set("@?$") & set(url):
@@ -166,31 +168,28 @@ def _upstream(foreign: ForeignFolder) -> dict[str, Any]:
         foreign.take("upstream.url", "endpoint", "mcp.router_url")
     else:
         foreign.decisions["upstream.url"] = "write the URL of the API: there is none without a variable or a secret"
-    headers = foreign.at("headers", dict)
-    for name in sorted(headers, key=lambda each: not CREDENTIAL.search(each)):
-        foreign.take("upstream.auth and upstream.headers", "headers")
-        value = str(headers[name])
-        variables = VARIABLE.findall(value)
-        is_name = HEADER_NAME.fullmatch(name)
-        setting = f"headers.{name}" if is_name else "headers"
-        if IDENTIFYING.fullmatch(name.lower()) and not variables:
-            upstream.setdefault("headers", {})[name.lower()] = value
-        elif is_name and "auth" not in upstream and (variables or CREDENTIAL.search(name)):
-            secret = variables[0] if variables else re.sub(r"\W+", "_", name).upper()
-            is_bearer = name.lower() == "authorization" and value.lower().startswith("bearer ")
-            reference = f"secret:{secret}"
-            upstream["auth"] = {"bearer": reference} if is_bearer else {"header": name.lower(), "value": reference}
-            part = "what follows Bearer" if is_bearer else "the whole value"
-            foreign.decisions[setting] = f"store {part} as the secret {secret}: docs/upstream.md"
+    headers = {name: str(value) for name, value in foreign.at("headers", dict).items()}
+    variables = {name: f"${match[1]}" if (match := VARIABLE.search(headers[name])) else "" for name in headers}
+    credential = upstream_credential(RequestHeaders(headers, variables, frozenset()))
+    if credential:
+        upstream["auth"] = credential.auth
+        value = "what follows Bearer" if "bearer" in credential.auth else "its value"
+        words = f"put {value} behind {credential.variable}= in .env; docs/upstream.md has the place for the function"
+        foreign.decisions[f"headers.{credential.header}"] = words
+    for name in (name for name in headers if not credential or name != credential.header):
+        if IDENTIFYING.fullmatch(name.lower()) and not variables[name]:
+            upstream.setdefault("headers", {})[name.lower()] = headers[name]
         else:
+            setting = f"headers.{name}" if HEADER_NAME.fullmatch(name) else "headers"
             foreign.decisions[setting] = "if it is no secret, write it in upstream.headers; upstream.auth is one header"
+    foreign.take("upstream.auth and upstream.headers", "headers")
     for name in map(str, foreign.at("forward_headers", list)):
         foreign.take("upstream.forward_headers", "forward_headers")
         if header_fault(name.lower()) or name.lower() in NEVER_FORWARDED:
             foreign.decisions[f"forward_headers: {name}"] = "write upstream.auth: {passthrough: …} for a credential"
         else:
             upstream.setdefault("forward_headers", []).append(name.lower())
-    return upstream
+    return upstream, credential.variable if credential else ""
 
 
 def _show_adopted(report: dict[str, Any]) -> None:

@@ -90,11 +90,11 @@ class _Settings:
     url: str
     access: str
     issuer: Mapping[str, str]
-    credential: _Credential | None = None
+    credential: CallSecret | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Credential:
+class CallSecret:
     """The secret that calls send in place of a header of ``-H``: ``upstream.auth``, and the variable that has it."""
 
     header: str
@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
             announce(f"{asked} answers no GraphQL, and {source.shown} does: the endpoint is made of that")
         url = settings.url or _url_of_api(source, asking=can_ask() and not options.json)
         is_asked = source.is_api and urlsplit(url)[:2] == urlsplit(source.shown)[:2]  # -H is for it, and no registry
-        settings = replace(settings, url=url, credential=_credential(headers) if is_asked else None)
+        settings = replace(settings, url=url, credential=upstream_credential(headers) if is_asked else None)
         with slow_work("Writing and compiling the endpoint"), new_folder(target) as folder:
             starters, draft = _write_draft(folder, sdl, source, settings)
     except OSError as exc:
@@ -216,7 +216,7 @@ def _issuer(options: argparse.Namespace, access: str, *, asking: bool) -> Mappin
     return {ISSUER[name]: value or ask_user(f"{name} of your tokens:", str) for name, value in values.items()}
 
 
-def _credential(headers: RequestHeaders) -> _Credential | None:
+def upstream_credential(headers: RequestHeaders) -> CallSecret | None:
     """Return what calls send in place of a header of ``-H``; ``None`` if no header has a credential."""
 
     def unlikeliness(name: str) -> tuple[bool, bool, bool]:
@@ -232,7 +232,7 @@ def _credential(headers: RequestHeaders) -> _Credential | None:
     auth = {"header": header.lower(), "value": f"secret:{name}"}
     if header.lower() == "authorization" and scheme.lower() == "bearer":
         auth, written = {"bearer": f"secret:{name}"}, written.rpartition(" ")[2]
-    return _Credential(header=header, auth=auth, variable=f"{SECRET_PREFIX}{name}", written=written)
+    return CallSecret(header=header, auth=auth, variable=f"{SECRET_PREFIX}{name}", written=written)
 
 
 def _write_draft(
@@ -338,7 +338,7 @@ def _write(folder: Path, name: str, text: str) -> None:
     file.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _steps_of_headers(folder: str, headers: RequestHeaders, credential: _Credential | None) -> list[tuple[str, str]]:
+def _steps_of_headers(folder: str, headers: RequestHeaders, credential: CallSecret | None) -> list[tuple[str, str]]:
     """Return the ways by which the values of headers get to calls: no file has one."""
     steps = []
     if credential:

@@ -25,7 +25,7 @@ from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 from handler.cold.records import record
 from handler.errors.calls import EndpointNotFound
 from handler.errors.infrastructure import FunctionLacks, SettingsError
-from handler.server.asgi.request_log import FOR_MAINTAINERS, WARNING, level_of
+from handler.server.asgi.request_log import FOR_MAINTAINERS, WARNING, is_refused_caller, level_of, word_of
 from handler.settings import SecretArn, Settings
 from handler.strict_json import to_json_bytes, well_formed
 
@@ -80,7 +80,8 @@ def make_metrics(settings: Settings, environ: Mapping[str, str], logger: Logger)
     provisioned = environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "provisioned-concurrency"
     cold = bool(function) and not provisioned  # nobody waits for the start of a server
     version = environ.get("AWS_LAMBDA_FUNCTION_VERSION", "").replace("$LATEST", "")  # a function without a release
-    return Metrics(function or logger.service, version=version, by_endpoint=settings.metrics == "on", cold=cold)
+    by_endpoint = settings.metrics in ("endpoint", "on")
+    return Metrics(function or logger.service, version=version, by_endpoint=by_endpoint, cold=cold)
 
 
 def write_line(
@@ -144,11 +145,26 @@ MAX_DIMENSION_CHARS = 255
 FAULTS = frozenset({"AuthorFailed", "CodeChanged", "DeadlinePassed", "Expired", "UpstreamError"})
 """First words of reasons that count as errors: the function or an author's code fails, and not the API."""
 
-OTHERS = {"NotReady", "UpstreamLimit", "key_set", "no_verifier", "secret"}
-"""First words of reasons for maintainers that count as neither: an error by its status, or a limit of the API."""
+DRIFT = frozenset({"Drift", "UpstreamDocuments", "answer_schema"})
+"""First words of reasons that count as drift: the API works, and has another schema or other documents."""
+
+LIMITS = frozenset({"UpstreamLimit"})
+
+OTHERS = DRIFT | LIMITS | {"NotReady", "key_set", "no_verifier", "secret"}
+"""First words of reasons for maintainers that count otherwise: as drift, as a limit, or as an error by their status."""
 
 FAILURES = FOR_MAINTAINERS - FAULTS - OTHERS | {"CircuitOpen"}
 """First words of reasons that count as failures of the API."""
+
+METRIC_OF_WORD: Mapping[str, str] = {
+    **dict.fromkeys(FAILURES, "upstream_failures"),
+    **dict.fromkeys(DRIFT, "schema_drift"),
+    **dict.fromkeys(LIMITS, "upstream_limits"),
+}
+"""First word of a reason about the API -> the metric that counts it."""
+
+STREAK = 3
+"""Calls in a row, of one instance, that all failed: their endpoint is down."""
 
 
 class EncodedJson(str):
@@ -168,6 +184,7 @@ class Metrics:
         self._version = {VERSION: version} if version else {}
         self._by_endpoint = by_endpoint
         self._cold = cold  # the next request is the first one of this process
+        self._streaks: dict[str, int] = {}  # endpoint -> calls in a row that failed
 
     def warmed(self) -> None:
         """Take the process for warm: an event started it that no caller waited for."""
@@ -190,6 +207,10 @@ class Metrics:
             return {}
         version = self._version if values.keys() & OF_VERSION else {}
         by_endpoint = self._by_endpoint and ENDPOINT in line
+        if by_endpoint and CALLS in values:
+            streak = self._streaks.get(line[ENDPOINT], 0) + 1 if values.keys() & FAILED else 0
+            self._streaks[line[ENDPOINT]] = streak
+            values[DOWN] = int(streak >= STREAK)
         directives = _directives(tuple(values), by_endpoint=by_endpoint, by_version=bool(version))
         return {FUNCTION: self._function, **version, **values, METADATA: _metadata(directives)}
 
@@ -225,16 +246,20 @@ def dimension_value(text: str) -> str:
 
 def _counted(item: Mapping[str, Any], route: Any, status: int) -> Iterable[str]:
     """Yield the metrics that a request, or an item of a batch, counts for."""
-    word = str(item.get("reason", "")).partition(":")[0]
+    word = word_of(item)
     refusal = _refusal(item)
     if item.get("outcome") == "failed" or word in FAULTS or (refusal and status >= 500):
         yield ERRORS
     elif refusal:
         yield refusal
+        if is_refused_caller(item):
+            yield "callers_refused"
     if item.get("decision") == "allowed" and (item.get("method") == "tools/call" or route in ("graphql", "tool")):
         yield CALLS
-    if word in FAILURES:
-        yield "upstream_failures"
+    if word in METRIC_OF_WORD:
+        yield METRIC_OF_WORD[word]
+    if "no_data" in item:
+        yield "api_errors"
     if "truncated" in item:
         yield "answers_cut"
 
@@ -305,6 +330,7 @@ CALLS = "calls_run"
 ERRORS = "errors"
 BUNDLE_AGE = "bundle_age_s"
 MEMORY = "memory_percent"
+DOWN = "endpoint_down"
 MISSING = "endpoints_missing"
 UNSERVED = "requests_unserved"
 OF_VERSION = frozenset({ERRORS, UNSERVED})
@@ -312,11 +338,17 @@ OF_VERSION = frozenset({ERRORS, UNSERVED})
 CALLED = frozenset({"mcp", "graphql", "tool"})
 """The routes that an endpoint's clients call. Scanners of the Internet ask for other paths."""
 
+FAILED = frozenset({"upstream_failures", "api_errors", ERRORS})
+"""Metrics of a call that failed."""
+
 METRICS = (
     Metric(CALLS, "Count", by_endpoint=True),
     Metric("duration_ms", "Milliseconds", by_endpoint=True),
     Metric("upstream_ms", "Milliseconds", by_endpoint=True),
     Metric("upstream_failures", "Count", by_endpoint=True),
+    Metric("api_errors", "Count"),
+    Metric("schema_drift", "Count"),
+    Metric("upstream_limits", "Count"),
     Metric(ERRORS, "Count", by_endpoint=True),
     Metric("refusals_credential", "Count"),
     Metric("refusals_unknown", "Count"),
@@ -330,4 +362,6 @@ METRICS = (
     Metric(MISSING, "Count"),
     Metric(UNSERVED, "Count"),  # 0 or 1 of each request
     Metric(MEMORY, "Percent"),
+    Metric("callers_refused", "Count"),
+    Metric(DOWN, "Count", by_endpoint=True),
 )

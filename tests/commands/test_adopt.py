@@ -129,7 +129,7 @@ def test_local_operations_with_paths_from_the_root_of_a_repository(tmp_path: Pat
         *("headers.Authorization", "headers.x-tenant", "forward_headers: Authorization", "introspection", "graphos"),
         *("rhai", "access"),
     }
-    assert "secret SPACE_TOKEN" in report["decisions"]["headers.Authorization"]
+    assert "STILE_SECRET_SPACE_TOKEN=" in report["decisions"]["headers.Authorization"]
     config = yaml.safe_load(Path("new/api/config.yaml").read_text(encoding="utf-8"))
     assert config["upstream"] == {
         "url": "https://api.example.com/graphql",
@@ -138,6 +138,8 @@ def test_local_operations_with_paths_from_the_root_of_a_repository(tmp_path: Pat
         "forward_headers": ["x-request-id"],
     }
     assert config["access"] == {"anonymous": "challenge"}
+    assert Path("new/api/.gitignore").read_text(encoding="utf-8") == ".env\n"
+    assert Path("new/api/.env").read_text(encoding="utf-8").endswith("\nSTILE_SECRET_SPACE_TOKEN=\n")
     assert config["scalars"] == {"Day": {"type": "string", "format": "date"}}
     tools = {each.tool.name: each.tool.entry for each in compile_endpoint(Path("new/api")).made}
     assert tools["BookLaunch"]["description"] == 'It\'s "on"'

@@ -350,3 +350,28 @@ def test_members_that_a_toolkit_lacks_lead_to_the_page(
 
     (problem,) = endpoint["problems"]
     assert (problem["line"], "docs/from-fastmcp.md" in problem["sentence"]) == (4, True)
+
+
+def test_unknown_options_of_all_functions_are_named_at_once(
+    tmp_path: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STILE_CODE_MODULES", "optioned_tools")
+    monkeypatch.delitem(sys.modules, "optioned_tools", raising=False)
+    tools = [f"@mcp.tool({options})\ndef {name}() -> str:\n    return ''\n" for name, options in OPTIONED.items()]
+    text = "from stile import Toolkit\n\nmcp = Toolkit()\n" + "".join(tools)
+    Path("optioned_tools.py").write_text(text, encoding="utf-8")
+    (tmp_path / "api" / "late").mkdir(parents=True)
+    config = 'code: ["optioned_tools:mcp", "optioned_tools:mcp"]\n'
+    (tmp_path / "api" / "late" / "config.yaml").write_text(config, encoding="utf-8")
+
+    (endpoint,) = json.loads(stile("check", "api", "--json").out)["endpoints"]
+
+    problems = [each for each in endpoint["problems"] if each["code"] == "invalid-tool-definition"]
+    assert [(each["line"], each["sentence"]) for each in problems] == [
+        (4, "tool first: unknown option enabled, unknown option task; did you mean tags?"),
+        (10, "tool third: unknown option enabled"),
+    ]
+
+
+OPTIONED = {"first": "enabled=True, task=True", "second": "title='B'", "third": "title='C', enabled=False"}

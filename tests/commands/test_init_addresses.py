@@ -42,7 +42,9 @@ def origin(api: Api) -> str:
 
 
 @pytest.mark.parametrize("path", ["/graphql", "/graphql/", "/api/graphql"])
-@pytest.mark.parametrize("elsewhere", [PAGE, Reply({"message": "no"}, 404), Reply(b"", 405), Reply(b"no", 403)])
+@pytest.mark.parametrize(
+    "elsewhere", [PAGE, Reply({"errors": [{"title": "no"}]}, 404), Reply(b"", 405), Reply(b"no", 403)]
+)
 def test_usual_paths_of_the_origin_are_tried(workplace: Path, stile: Stile, path: str, elsewhere: Reply) -> None:
     with running_api(at(path, elsewhere).answer) as api:
         code, err = made(stile, f"{origin(api)}/", "-H", f"X-Api-Key: {TOKEN}")

@@ -129,6 +129,17 @@ def test_value_that_looks_like_personal_data_is_neither_selected_nor_a_starter(
     assert made["list_things"].endswith("{ things { id } }")
 
 
+def test_type_that_looks_like_personal_data_is_not_selected(workplace: Path, stile: Stile) -> None:
+    sdl = """
+    type Query { records(first: Int): [MedicalRecord!]! entries: Page things: [Thing!]! }
+    type Page { edges: [Edge!]! } type Edge { node: BankAccount }
+    type MedicalRecord { id: ID! name: String at: String } type BankAccount { id: ID! name: String at: String }
+    type Thing { id: ID! }
+    """
+
+    assert set(starters(workplace, stile, sdl)) == {"list_things"}
+
+
 @pytest.mark.parametrize(
     "names",
     [

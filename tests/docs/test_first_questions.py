@@ -77,8 +77,8 @@ QUESTIONS = (
         "docs/code-tools.md#results",
         r"Text, Image, Audio, .*? \| the blocks.*?return \[Text\(.*?Image\(b.*?\"image/png\"\)",
     ),
-    of_hub("How much does it cost?", "docs/operate/money.md", r"a million calls in a month cost about 10 US dollars"),
-    Question("How much does it cost?", (), r"million calls\b.*? 10 (US )?dollars", by="Cost"),
+    of_hub("How much does it cost?", "docs/operate/money.md", r"a million calls in a month cost about 11 US dollars"),
+    Question("How much does it cost?", (), r"million calls\b.*? 11 (US )?dollars", by="Cost"),
     of_hub(
         "How do I upgrade Stile?",
         "docs/operate/upgrade.md",

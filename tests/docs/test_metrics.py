@@ -23,6 +23,9 @@ PAGE = page("numbers")
 SEARCH = rf"SEARCH\('\{{{NAMESPACE},([a-z,]+)\}} MetricName=\W*(\w+)"
 """Metrics by a search, as of dashboards. Source: the CloudWatch guide, "Search expression syntax"."""
 
+SELECT = rf'SELECT \w+\((\w+)\) FROM SCHEMA\("{NAMESPACE}", ([a-z", ]+)\)'
+"""Metrics by a query, as of alarms. Source: the CloudWatch guide, "Metrics Insights query components and syntax"."""
+
 
 def named_in(template: str) -> Iterator[tuple[str, frozenset[str]]]:
     """Each metric in our namespace that a template names, with the names of its dimensions."""
@@ -38,10 +41,12 @@ def _named(value: Any) -> Iterator[tuple[str, frozenset[str]]]:
         case dict() | list():
             for each in value.values() if isinstance(value, dict) else value:
                 yield from _named(each)
-        case str() if value.startswith("{"):
-            yield from _named(json.loads(value))
+        case str() if value.startswith(("{\n", '{"')):
+            # A template puts a part of the alarms in. No value of JSON begins with "$".
+            yield from _named(json.loads(re.sub(r"^\s*\$\{\w+\}$", "", value, flags=re.MULTILINE)))
         case str():
             yield from ((name, frozenset(named.split(","))) for named, name in re.findall(SEARCH, value))
+            yield from ((name, frozenset(re.findall(r"\w+", named))) for name, named in re.findall(SELECT, value))
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

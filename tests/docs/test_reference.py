@@ -23,7 +23,7 @@ from handler.errors import calls, consent_errors, cursor_errors, upstream
 from handler.errors.authoring import CompileError
 from handler.errors.calls import CallError, NotFound
 from handler.server import health
-from handler.server.asgi.request_log import FOR_MAINTAINERS, LEFT_OUT
+from handler.server.asgi.request_log import FOR_MAINTAINERS, LEFT_OUT, ORDINARY_REFUSALS
 from handler.server.log import DIMENSIONS, METRICS
 from handler.server.mcp.jsonrpc import STILE_CODES, Rejected
 from handler.settings import read_settings
@@ -296,6 +296,12 @@ def test_reasons_about_credentials_are_those_of_the_code() -> None:
     told = set(first_codes(table(LOG.section("### Credentials"), "reason", "the credential")))
 
     assert told == {_word(each) for each in raised} - (FOR_MAINTAINERS - {"secret"}) | {"key_set"}
+
+
+def test_reasons_that_clients_cause_in_the_ordinary_course_are_those_of_the_code() -> None:
+    told = LOG.section("### Credentials").partition("The level is `INFO` for")[2].partition(", which clients cause")[0]
+
+    assert set(codes(told)) == ORDINARY_REFUSALS
 
 
 def test_reasons_of_the_oauth_proxy_are_those_of_the_code() -> None:

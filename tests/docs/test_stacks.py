@@ -99,7 +99,13 @@ def test_alarms_of_the_page_are_those_of_the_template_with_its_defaults() -> Non
     assert len(rows) == len(sections)
     told = " ".join(row[1] for row in rows)
     assert f"over {int(defaults['DurationMs']) // 1000} seconds" in told
-    assert f"more than {defaults['UpstreamFailuresInFiveMinutes']} in five" in told
+    assert told.count(f"more than {defaults['UpstreamFailuresInFiveMinutes']} in five minutes, and over") == 4
+    assert told.count(f"over {defaults['FailureShare']} percent of the") == 2
+    assert told.count(f"over {defaults['ApiErrorShare']} percent of the calls") == 2
+    assert f"more than {defaults['DriftInAnHour']} calls in an hour" in told
+    refused = (defaults["CallersRefusedInFiveMinutes"], defaults["CallersRefusedShare"])
+    assert "more than {} in five minutes, and over {} percent of the requests".format(*refused) in told
+    assert f"over {defaults['ConcurrentExecutions']} instances" in told
     assert f"over {defaults['BundleAgeSeconds']} seconds" in told
     assert f"{defaults['MemoryPercent']} percent" in told
     assert (defaults["ErrorsInFiveMinutes"], defaults["ThrottlesInFiveMinutes"]) == (0, 0)

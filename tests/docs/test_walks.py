@@ -56,6 +56,8 @@ ELSEWHERE = {
     "docs/stacks.md": "tests/docs/test_stacks.py",
     "docs/operate/load-test.md": "tests/operate/test_pages.py",
     "docs/operate/money.md": "tests/operate/test_pages.py",
+    "docs/operate/regions.md": "tests/operate/test_regions.py",
+    "docs/operate/snapstart.md": "tests/operate/test_remove_versions.py",
     "examples/postgraphile/README.md": "tests/postgraphile/test_example.py",
 }
 """Pages with commands that other tests follow."""

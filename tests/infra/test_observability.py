@@ -24,6 +24,10 @@ OF_AWS = {
 """The namespaces of AWS -> their dimension here, and the metrics that AWS documents and we use."""
 
 
+GATEWAY = f"Stile/{NAMES['ApiId']}"
+"""The namespace in which a filter of the access log counts."""
+
+
 def stack_of(**parameters: str) -> Stack:
     return Stack("infra/observability.yaml", {**NAMES, **parameters})
 
@@ -54,9 +58,14 @@ def watched() -> Iterator[tuple[str, str, dict[str, str]]]:
         *alarms().values(),
         *Stack("template.yaml", {"Release": "a"}).of_type("AWS::CloudWatch::Alarm").values(),
     ]:
-        queried = [query["MetricStat"]["Metric"] for query in each.get("Metrics", []) if "MetricStat" in query]
-        for metric in queried or [each]:
+        for metric in metrics_of(each):
             yield metric["Namespace"], metric["MetricName"], {one["Name"]: one["Value"] for one in metric["Dimensions"]}
+
+
+def metrics_of(alarm: dict[str, Any]) -> list[dict[str, Any]]:
+    """The metrics of an alarm, of one or of several in an expression."""
+    stats = [each["MetricStat"]["Metric"] for each in alarm.get("Metrics", []) if "MetricStat" in each]
+    return [{"Dimensions": [], **each} for each in stats or ([alarm] if "MetricName" in alarm else [])]
 
 
 def test_metrics_of_the_dashboard_are_all_that_the_function_emits() -> None:
@@ -70,15 +79,19 @@ def test_metrics_of_alarms_are_emitted_or_those_of_aws() -> None:
         if namespace == NAMESPACE:
             assert name in {each.name for each in METRICS}
             assert set(dimensions) - {VERSION} == {FUNCTION}
+        elif namespace == GATEWAY:
+            assert (name, dimensions) == ("gateway_throttles", {})
         else:
             dimension, names = OF_AWS[namespace]
             assert name in names
-            assert set(dimensions) - {"Resource", "ExecutedVersion"} == {dimension}
+            of_account = not dimensions and name == "ConcurrentExecutions"
+            assert of_account or set(dimensions) - {"Resource", "ExecutedVersion"} == {dimension}
 
 
 def test_dimensions_are_those_of_the_named_function_and_api() -> None:
     values = {value for _, _, dimensions in shown() for value in dimensions.values()}
-    values |= {each["Value"] for alarm in alarms().values() for each in alarm["Dimensions"]}
+    metrics = [metric for alarm in alarms().values() for metric in metrics_of(alarm)]
+    values |= {each["Value"] for metric in metrics for each in metric["Dimensions"]}
 
     assert values == set(NAMES.values())
 
@@ -98,15 +111,17 @@ def test_the_search_by_endpoint_has_the_names_of_a_metric_of_endpoints() -> None
 
 
 def test_there_is_an_alarm_on_each_thing_that_goes_wrong() -> None:
-    assert {(each["Namespace"], each["MetricName"]) for each in alarms().values()} == {
+    watched = [metrics_of(alarm)[0] for alarm in alarms().values()]
+    assert {(each["Namespace"], each["MetricName"]) for each in watched} == {
         ("AWS/Lambda", "Errors"),
         (NAMESPACE, "errors"),
         ("AWS/Lambda", "Throttles"),
-        (NAMESPACE, "duration_ms"),
-        (NAMESPACE, "upstream_failures"),
-        (NAMESPACE, "bundle_age_s"),
+        ("AWS/Lambda", "ConcurrentExecutions"),
+        ("AWS/ApiGateway", "5xx"),
+        (GATEWAY, "gateway_throttles"),
+        *((NAMESPACE, name) for name in ("upstream_failures", "api_errors", "upstream_limits", "schema_drift")),
+        *((NAMESPACE, name) for name in ("callers_refused", "duration_ms", "bundle_age_s", "memory_percent")),
         (NAMESPACE, "endpoints_missing"),
-        (NAMESPACE, "memory_percent"),
     }
     assert alarms()["DurationAlarm"]["ExtendedStatistic"] == "p99"
     assert alarms()["BundleAgeAlarm"]["Statistic"] == "Maximum"
@@ -117,6 +132,28 @@ def test_the_dashboard_shows_every_alarm() -> None:
     (listed,) = [widget["properties"]["alarms"] for widget in widgets() if widget["type"] == "alarm"]
 
     assert {arn.removesuffix(".Arn") for arn in listed} == set(alarms())
+
+
+@pytest.mark.parametrize("metrics", ["function", "endpoint", "on", "off"])
+def test_alarm_of_endpoints_is_there_and_on_the_dashboard_if_endpoints_have_metrics(metrics: str) -> None:
+    stack = stack_of(Metrics=metrics)
+    (dashboard,) = stack.of_type("AWS::CloudWatch::Dashboard").values()
+    listed = json.loads(dashboard["DashboardBody"])["widgets"][0]["properties"]["alarms"]
+
+    assert ("EndpointDownAlarm" in stack.resources) is ("EndpointDownAlarm.Arn" in listed)
+    assert ("EndpointDownAlarm" in stack.resources) is (metrics in ("endpoint", "on"))
+    assert set(stack.resources) - {"Dashboard"} == {arn.removesuffix(".Arn") for arn in listed}
+
+
+def test_filter_of_the_access_log_counts_into_the_namespace_of_the_alarm() -> None:
+    stack = Stack("template.yaml", attributes={"HttpApi": NAMES["ApiId"]})
+    (made,) = stack.properties("GatewayThrottles")["MetricTransformations"]
+    (metric, _) = metrics_of(alarms()["GatewayThrottlesAlarm"])
+
+    assert (made["MetricNamespace"], made["MetricName"]) == (metric["Namespace"], metric["MetricName"])
+    assert "DefaultValue" not in made  # which would cost a metric without one request that was throttled
+    log_format = stack.properties("HttpApi")["AccessLogSettings"]["Format"]
+    assert '"status":"$context.status"' in log_format  # which the filter reads as a text
 
 
 def test_widgets_of_the_dashboard_do_not_overlap() -> None:
@@ -152,6 +189,8 @@ def test_each_alarm_ends_in_a_section_of_the_runbook() -> None:
         "alarm-missing-endpoints",
         "alarm-duration",
         "alarm-upstream-failures",
+        *("alarm-api-errors", "alarm-upstream-limits", "alarm-schema-drift", "alarm-callers-refused"),
+        *("alarm-gateway", "alarm-concurrency"),
         "alarm-bundle-age",
         "alarm-memory",
     }

@@ -39,6 +39,7 @@ def test_nothing_is_optional_that_is_there_unless_told() -> None:
     assert sorted(stack.resources) == [
         "AccessLog",
         "FunctionLog",
+        "GatewayThrottles",
         "HttpApi",
         "LogKey",
         "StateKey",

@@ -14,6 +14,8 @@ import pytest
 from handler.server.asgi.request_log import level_of
 from tests.docs.reference import codes, page, tables
 from tests.docs.test_links import anchors
+from tests.infra.cloudformation import read_template
+from tests.operate.test_alarms import INCIDENTS as PROVOKED
 from tests.server.outgoing.serving import PROVIDER, asking, endpoint, with_token
 from tests.support.api import Reply, running_api
 from tests.support.endpoints import compiled
@@ -152,7 +154,7 @@ INCIDENTS: list[tuple[str, Callable[[Path], Seen]]] = [
     ("a tool takes too long", kit_of("slow", {})),
     ("a tool needs all memory, or ends its instance", leak),
 ]
-BY_CALLERS = {"all callers are refused", "an endpoint is not there"}
+BY_CALLERS = {"an endpoint is not there"}
 """Incidents whose lines have the level ``INFO``, because callers bring such lines by themselves."""
 
 
@@ -194,7 +196,51 @@ def test_there_are_the_incidents_of_the_page_and_each_names_a_section_of_the_run
     assert {row[0] for row in ROWS} - {name for name, _ in INCIDENTS} == {
         *("it is slow, within its limit", "few calls come, and all fail", "the bucket is gone"),
         *("Lambda has no instance left", "API Gateway throttles", "storage cannot be reached"),
+        "the account runs out of instances",
     }
-    assert len(ROWS) == 22
+    assert len(ROWS) == 23
     assert {each for names in linked.values() for each in names} <= sections
     assert all(row[4] for row in ROWS)
+
+
+OF_ALARMS = {
+    "it answers with an error status, or with a page": ["API answers 503"],
+    "it breaks connections off": ["API breaks connections"],
+    "it is slow, within its limit": ["API is slow within its limit"],
+    "it refuses the endpoint's credential by status": ["credential rotated, HTTP 401"],
+    "it refuses the credential in GraphQL, with status 200": ["credential rotated, GraphQL with 200"],
+    "its resolvers fail, and there is no data": ["resolvers fail, GraphQL with 200"],
+    "it limits requests": ["API limits, HTTP 429", "API limits, GraphQL with 200"],
+    "a field of it is gone": ["field dropped"],
+    "it breaks its own schema": ["null where the schema has none"],
+    "few calls come, and all fail": ["four calls, all fail"],
+    "storage cannot be reached": ["storage unreachable at a cold start"],
+    "the bucket is gone": ["bucket gone"],
+    "an endpoint is not there": ["prefix wrong, nothing published", "endpoint gone that was served"],
+    "the endpoint's secret is missing": ["secret of the endpoint missing"],
+    "the issuer's keys cannot be read": ["key set of the issuer unreachable"],
+    "all callers are refused": ["all callers refused"],
+    "a tool raises an exception": ["tool in Python raises"],
+    "a tool takes too long": ["tool outlives the deadline"],
+    "a tool needs all memory, or ends its instance": ["tool leaks", "tool ends its instance"],
+    "Lambda has no instance left": ["Lambda throttles"],
+    "API Gateway throttles": ["API Gateway throttles"],
+    "the account runs out of instances": ["account runs out of instances"],
+}
+"""The row of the page -> the incidents for which alarms are computed. An API that hangs rings a second alarm later."""
+
+
+def test_alarms_of_the_page_are_those_that_ring() -> None:
+    resources = read_template("infra/observability.yaml")["Resources"]
+    names = {
+        name: set(re.findall(r"#([a-z-]+)", str(each["Properties"]["AlarmDescription"])))
+        for name, each in resources.items()
+        if each["Type"] == "AWS::CloudWatch::Alarm"
+    }
+    told = {row[0]: set(re.findall(r"runbook\.md#([a-z-]+)", row[3])) for row in ROWS}
+
+    assert set(PROVOKED) - {name for each in OF_ALARMS.values() for name in each} == {"API hangs"}
+    for row, incidents in OF_ALARMS.items():
+        rings = {anchor for name in incidents for alarm in PROVOKED[name].rings for anchor in names[alarm]}
+        assert told[row] == rings, row
+    assert set(OF_ALARMS) == set(told) - {"it hangs"}

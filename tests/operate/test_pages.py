@@ -73,8 +73,9 @@ def test_section_of_an_alarm_says_all_that_is_needed(alarm: str) -> None:
 @pytest.mark.parametrize("query", queries(RUNBOOK.text))
 def test_query_names_facts_of_the_log(query: str) -> None:
     facts = set(first_codes(table(LOG.text, "fact", "of", "says")))
+    access_log = read_template("template.yaml")["Resources"]["HttpApi"]["Properties"]["AccessLogSettings"]["Format"]
 
-    assert names_of(query) <= facts
+    assert names_of(query) <= facts or names_of(query) <= set(re.findall(r'"(\w+)":', access_log))
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +97,13 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         {"level": "ERROR", "message": "endpoint not loaded", "endpoint": "api/things", "reason": "access denied"}
     )
     found.append({"message": "request", "outcome": "ok", "memory_percent": 93, "level": "WARNING"})
+    for reason in ("UpstreamLimit: 429", "Drift: Query.me", "answer_schema"):
+        found.append({"message": reason, "reason": reason, "level": "WARNING"})
+    found.append({"message": "no data", "reason": "GraphQLErrors: INTERNAL_SERVER_ERROR", "no_data": True})
+    found.append({"message": "refused", "reason": "unknown_api_key", "callers_refused": 1})
+    found += [
+        {"message": f"gateway {status}", "status": status, "path": "/a/b/mcp"} for status in ("200", "429", "503")
+    ]
     found.append({"message": "request", "level": "ERROR", "outcome": "failed", "route": "mcp", "request_id": "r"})
     found.append({"level": "WARNING", "message": "endpoint missing", "endpoint": "api/things", "reason": "no bundle"})
     with running_function() as function:
@@ -114,6 +122,12 @@ FOUND = {
     "Alarm: throttles": [{"ok", "tool_error", "denied", "failed", "rejected"}],
     "Alarm: duration": [{"ok", "tool_error", "denied", "rejected"}, {"ok", "tool_error"}],
     "Alarm: upstream failures": [{"tool_error"}],
+    "Alarm: API errors": [{"no data"}],
+    "Alarm: upstream limits": [{"UpstreamLimit: 429"}],
+    "Alarm: schema drift": [{"Drift: Query.me", "answer_schema"}],
+    "Alarm: callers refused": [{"refused"}],
+    "Alarm: gateway": [{"gateway 429", "gateway 503"}],
+    "Alarm: concurrency": [{"ok", "tool_error", "denied", "rejected"}],
     "Alarm: missing endpoints": [{"endpoint missing"}, {"rejected"}],
     "Alarm: memory": [{"ok"}, {"ok", "tool_error", "denied", "rejected"}],
     "Alarm: bundle age": [{"endpoint not loaded"}],
@@ -236,6 +250,9 @@ def test_mode_of_the_page_is_the_default_of_the_template_and_fixed_parts_are_tho
         name: sum(usd for part, usd in parts.items() if part.startswith("metrics")) for name, parts in modes.items()
     }
 
+    (mode,) = (row[1] for row in table(MONEY.text, "option", "default", "is") if codes(row[0]) == ["--metrics"])
+
+    assert template["Parameters"]["Metrics"]["Default"] == mode
     assert len(made) == money.SECRETS
     assert sums["off"] == 0 < sums["function"] < sums["endpoint"]
     by_endpoint = 5_000 * sum(each.by_endpoint for each in METRICS)

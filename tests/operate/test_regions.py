@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -16,11 +17,14 @@ import pytest
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
 from tests.conftest import ROOT
+from tests.docs.reference import page
+from tests.infra.stack import Stack
 from tests.support.endpoints import compiled
 from tests.support.function import META, MODERN, Answer, answer_of, event_for, store
 from tests.support.identities import HOLDER, identified
 from tests.support.kits import TOOLS, with_kit
 from tests.support.moto import Moto, running_moto
+from tests.support.require import requires
 from tests.support.secrecy import SESSION
 
 FIRST, SECOND = "bundles-eu-west-1", "bundles-eu-central-1"
@@ -80,6 +84,23 @@ def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moto]:
             store(open_publish_storage(f"s3://{bucket}/endpoints", http=http, environ=moto.environ()), made)
         http.close()
         yield moto
+
+
+def test_commands_of_the_page_make_keys_of_which_each_region_names_its_own_copy(aws: Moto) -> None:
+    requires("aws", shutil.which("aws"), "the AWS CLI is not installed")
+    keys, deploy = [block.text for block in page("operate/regions").blocks if block.kind == "sh"][:2]
+    script = f'set -e; sam() {{ printf "%s\\n" "sam $*"; }}\n{{\n{keys}}} >/dev/null\n{deploy}'
+    environ = {**os.environ, **aws.environ(), "AWS_PAGER": ""}
+    done = subprocess.run(["bash", "-c", script], env=environ, capture_output=True, text=True, check=True)
+    build, *deployed = done.stdout.splitlines()
+
+    assert build == "sam build"
+    for line, region in zip(deployed, ("eu-west-1", "eu-central-1"), strict=True):
+        overrides = dict(each.split("=", 1) for each in line.partition("--parameter-overrides ")[2].split())
+        assert Stack("template.yaml", overrides).refused == []
+        for name, secret in (("StateKeyArn", "state"), ("LogKeyArn", "log")):
+            assert f":{region}:" in overrides[name]
+            assert f"secret:stile-shared/{secret}-" in overrides[name]
 
 
 def test_other_region_goes_on_with_a_question_and_knows_the_caller_and_the_bundle(aws: Moto) -> None:

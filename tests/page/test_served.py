@@ -84,6 +84,21 @@ def test_anonymous_caller_sees_what_is_open_to_everybody(look: Look) -> None:
     assert look.findings() == []
 
 
+def test_first_screen_shows_what_the_callers_own_list_and_calls_give(look: Look) -> None:
+    look.part("tokens", has="of 5 tools").wait_for()
+    assert "claude mcp add" in look.part("clients").inner_text()
+    look.open("one_order")
+    look.enter("/number", "7")
+    look.send()
+    look.page.go_back()
+    row = look.part("calls").locator('[data-part="live-call"]')
+    row.filter(has_text='{"number":7}').wait_for()
+    assert [look.part(name).count() for name in ("callers", "api", "api-state", "warnings", "cause")] == [0] * 5
+    assert look.findings() == []
+    row.locator('[data-part="call-again"]').click()
+    assert "SENT" in look.shown()
+
+
 def test_routes_and_header_of_dev_do_not_exist(look: Look) -> None:
     look.troubles.allow("404")
     look.part("tool").first.wait_for()

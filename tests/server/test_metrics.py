@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,22 @@ from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import SettingsError
 from handler.server.asgi.request_log import FOR_MAINTAINERS
 from handler.server.endpoints.registry import Instant
-from handler.server.log import DIMENSIONS, FAILURES, FAULTS, METRICS, NAMESPACE, dimension_value, make_logger, values_of
+from handler.server.log import (
+    DIMENSIONS,
+    DRIFT,
+    FAILURES,
+    FAULTS,
+    METRICS,
+    NAMESPACE,
+    OTHERS,
+    dimension_value,
+    make_logger,
+    values_of,
+)
 from handler.settings import read_settings
 from handler.storage.local import FolderStorage
 from tests.docs.reference import codes, page, tables
-from tests.support.api import Api, Reply, running_api
+from tests.support.api import Api, Asked, Reply, running_api
 from tests.support.emf import metrics_in
 from tests.support.endpoints import compiled
 from tests.support.function import Context, Function, running_function, store
@@ -111,15 +123,17 @@ def warm(location: str, lines: Lines, **environ: str) -> Iterator[Function]:
 
 
 def test_call_counts_for_the_function_and_for_its_endpoint(location: str, lines: Lines) -> None:
-    with warm(location, lines) as function:
+    with warm(location, lines, STILE_METRICS="endpoint") as function:
         function.call("me", {})
 
     found = lines.metrics()
     by_function, by_endpoint = (("function", NAME),), (("function", NAME), ("endpoint", ENDPOINT))
     assert {name for name, pairs in found if pairs == by_function} == {
-        *("calls_run", "duration_ms", "upstream_ms", "answer_bytes", "answer_tokens", "bundle_age_s"),
+        *("calls_run", "duration_ms", "upstream_ms", "answer_bytes", "answer_tokens", "bundle_age_s", "endpoint_down"),
     }
-    assert {name for name, pairs in found if pairs == by_endpoint} == {"calls_run", "duration_ms", "upstream_ms"}
+    assert {name for name, pairs in found if pairs == by_endpoint} == {
+        *("calls_run", "duration_ms", "upstream_ms", "endpoint_down"),
+    }
     assert found["calls_run", by_function] == found["calls_run", by_endpoint] == [1]
 
 
@@ -354,7 +368,9 @@ def test_metrics_can_be_off(
     assert "function" not in json.loads(text)
 
 
-@pytest.mark.parametrize(("named", "read"), [("", "off"), ("off", "off"), ("on", "on"), ("function", "function")])
+@pytest.mark.parametrize(
+    ("named", "read"), [("", "off"), ("off", "off"), ("on", "on"), ("endpoint", "endpoint"), ("function", "function")]
+)
 def test_server_outside_of_lambda_has_metrics_if_its_owner_asks(
     monkeypatch: pytest.MonkeyPatch, named: str, read: str
 ) -> None:
@@ -363,16 +379,41 @@ def test_server_outside_of_lambda_has_metrics_if_its_owner_asks(
     assert settings_of("folder").metrics == read
 
 
-def test_setting_of_metrics_is_one_of_three_words() -> None:
-    with pytest.raises(SettingsError, match="expected on or function or off"):
+def test_setting_of_metrics_is_one_of_four_words() -> None:
+    with pytest.raises(SettingsError, match="expected function or endpoint or off or on"):
         read_settings({"STILE_BUNDLES": "folder", "STILE_METRICS": "yes"})
 
 
-def test_metrics_can_be_of_the_function_alone(location: str, lines: Lines) -> None:
-    with warm(location, lines, STILE_METRICS="function") as function:
+@pytest.mark.parametrize(
+    ("metrics", "by_endpoint"), [("", False), ("function", False), ("endpoint", True), ("on", True)]
+)
+def test_metrics_are_of_the_function_alone_unless_the_owner_wants_those_of_endpoints(
+    location: str, lines: Lines, metrics: str, *, by_endpoint: bool
+) -> None:
+    with warm(location, lines, STILE_METRICS=metrics) as function:
         function.call("me", {})
 
-    assert {pairs for _, pairs in lines.metrics()} == {(("function", NAME),)}
+    of_endpoint = {(("function", NAME), ("endpoint", ENDPOINT))} if by_endpoint else set()
+    assert {pairs for _, pairs in lines.metrics()} == {(("function", NAME),), *of_endpoint}
+
+
+def _given(reply: Reply, _: Asked) -> Reply:
+    return reply
+
+
+def test_endpoint_is_down_from_the_third_failure_in_a_row_until_a_call_is_well(
+    location: str, lines: Lines, api: Api
+) -> None:
+    found = []
+    with warm(location, lines, STILE_METRICS="endpoint") as function:
+        for status in (503, 503, 200, 503, 503, 503, 503, 200):
+            api.answer = partial(_given, Reply(ANSWER if status == 200 else b"", status=status))
+            function.request("tools/list")  # is not a call, and ends no row
+            lines.texts()
+            function.call("me", {})
+            found += lines.metrics()["endpoint_down", (("function", NAME), ("endpoint", ENDPOINT))]
+
+    assert found == [0, 0, 0, 0, 0, 1, 1, 0]
 
 
 def test_age_of_a_bundle_is_that_of_its_last_confirmation(endpoint: Compiled, folder_storage: FolderStorage) -> None:
@@ -393,8 +434,8 @@ def test_every_reason_about_the_api_counts_as_it_should() -> None:
     words = {word for row in rows[1:] for word in codes(row[0])}
 
     assert words >= FAILURES
-    assert FAILURES | FAULTS | {"NotReady", "UpstreamLimit", "key_set", "no_verifier", "secret"} >= FOR_MAINTAINERS
-    neither = words - FAILURES - FAULTS
+    assert FAILURES | FAULTS | OTHERS >= FOR_MAINTAINERS
+    neither = words - FAILURES - FAULTS - DRIFT
     assert neither == {
         *("NotReady", "no_verifier"),  # an error by its status
         *("ResultTooLarge", "UpstreamLimit", "CallerTokenRefused", "GraphQLErrors"),  # the API works

@@ -249,7 +249,8 @@ class _Api:
             raise self._refused(self._why_not(status, content if has_errors else {}))
         if status == FORBIDDEN and not has_errors:
             raise NoGraphQL(self.source.shown, self._why_not(status, {}))
-        if isinstance(content, dict) and (has_errors or isinstance(content.get("data"), dict)):
+        is_there = status not in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
+        if is_there and isinstance(content, dict) and (has_errors or isinstance(content.get("data"), dict)):
             return status, content
         raise NoGraphQL(self.source.shown, self._not_graphql(response))
 

@@ -80,17 +80,17 @@ SECRET = frozenset(_SIGN_IN.split())
 SECRET_PAIRS = frozenset({("api", "keys"), ("credit", "card"), ("log", "in"), ("sign", "in"), ("sign", "up")})
 
 PERSONAL: Mapping[str, str] = {
-    "health": "allerg biometr blood diagnos disabilit disease genetic health illness krank medic nhs pregnan prescri "
-    "psych salud sante symptom therap treatment vaccin",
+    "health": "allerg befund biometr blood diagnos disabilit disease enfermedad genetic health illness krank maladie "
+    "medic nhs pregnan prescri psych salud sante symptom therap treatment vaccin",
     "insurance": "insur seguro versicher",
-    "identity papers": "aadhaar bsn cnp citizenid cpf curp dni driverlicen driverslicen drivinglicen idcard "
-    "identitycard idnumber nationalid nie nin nino nric passport personalausweis personnummer pesel ppsn rut sin "
+    "identity papers": "aadhaar ausweis bsn cnp citizenid cpf curp dni driverlicen driverslicen drivinglicen idcard "
+    "identitycard idnumber nationalid nie nin nino nric pasaporte passport personnummer pesel ppsn reisepass rut sin "
     "socialsec ssn",
     "tax": "codicefiscal ein itin nif steuer taxcode taxfile taxid taxno taxnum taxpayer tin utr vatid vatno vatnum",
     "bank": "accountno accountnum bank bankacc bic cardno cardnum creditscore debt iban income konto routingn salary "
     "sortcode swift",
     "person": "birth criminal dob ethnic gender geburt naissance nacimiento political religi sex sexual tradeunion",
-    "notes and contact": "fax memo note notes phone remark telefon",
+    "notes and contact": "anmerkung bemerkung fax memo nota note notes notiz phone remark telefon",
 }
 """Kind of personal data -> words of names, if they have up to four letters; else parts of names without separators."""
 
@@ -344,9 +344,9 @@ def _needed(arguments: Mapping[str, GraphQLArgument], others: Container[str]) ->
 
 
 def select_item(type_: GraphQLOutputType, hidden: Container[str]) -> StarterSelection | None:
-    """Return the selection of one object, its id first; ``None`` if it has no plain values."""
+    """Return the selection of one object, its id first; ``None`` if it has no plain values, or looks secret."""
     item = get_named_type(type_)
-    if not isinstance(item, GraphQLObjectType | GraphQLInterfaceType):
+    if not isinstance(item, GraphQLObjectType | GraphQLInterfaceType) or looks_secret(item.name):
         return None
     leaves = sorted(_plain_names(item, item.fields, hidden), key=lambda name: name != "id")[:MAX_LEAVES]
     if not leaves:

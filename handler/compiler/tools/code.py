@@ -35,7 +35,7 @@ from handler.compiler.config.config import KitUse
 from handler.compiler.problems import Place, Problems, place_text
 from handler.compiler.tools.content import CompiledCode
 from handler.compiler.tools.declaration import CompiledTool
-from handler.compiler.tools.fastmcp_imports import PACKAGES, fastmcp_imports
+from handler.compiler.tools.fastmcp_imports import PACKAGES, fastmcp_imports, unknown_options
 from handler.compiler.tools.skills import CompiledSkill, code_skill
 from handler.errors.authoring import ToolDefinitionError
 from handler.errors.infrastructure import CodeUnavailable
@@ -55,11 +55,10 @@ def read_code(context: CompileContext, grounds: AccessDefaults, *, modules: Sequ
     kits, problems = context.config.code.kits, context.problems
     rules = [rule_of(kit, grounds, problems) for kit in kits]
     imports = fastmcp_imports(modules) if kits else []
-    toolkits = [_import_kit(kit, modules=modules, problems=problems, shown=bool(imports)) for kit in kits]
+    reported: set[Place] = set()
+    toolkits = [_import_kit(kit, imports, modules=modules, problems=problems, reported=reported) for kit in kits]
     for at, sentence, missing in imports:
-        if None in toolkits:
-            problems.add(at, sentence, code="module-failed")
-        elif missing:  # in a function, or in a try
+        if missing and at not in reported:  # in a function, or in a try
             problems.warn(at, sentence, code="unknown-context-member")
     loaded = [
         (kit, toolkit, rule.mask)
@@ -198,10 +197,17 @@ def _entity(definition: Definition, entry: JSONObject, *, kit: str, mask: Mask) 
             return CodeResource(entry=entry, kit=kit, digest=digest, mask=mask, hidden=hidden)
 
 
-def _import_kit(kit: KitUse, *, modules: Sequence[str], problems: Problems, shown: bool) -> Toolkit | None:
+def _import_kit(
+    kit: KitUse,
+    imports: Sequence[tuple[Place, str, bool]],
+    *,
+    modules: Sequence[str],
+    problems: Problems,
+    reported: set[Place],
+) -> Toolkit | None:
     """Import the current files of a toolkit; ``None`` after reporting an error. ``modules`` may be imported.
 
-    ``shown``: missing modules of FastMCP are reported elsewhere.
+    A missing import of FastMCP reports all ``imports`` of it, and an unknown option those of all functions, once each.
     """
     if not is_among(kit.module, modules):
         remedy = f"set STILE_CODE_MODULES={','.join([*modules, kit.module])} here and where the function runs"
@@ -216,9 +222,18 @@ def _import_kit(kit: KitUse, *, modules: Sequence[str], problems: Problems, show
         with _reporting(kit, problems):
             try:
                 return load_kit(kit.use, modules=modules)
-            except ModuleNotFoundError as exc:
-                if not (shown and is_among(exc.name or "", PACKAGES)):
+            except (ModuleNotFoundError, ToolDefinitionError) as exc:
+                if isinstance(exc, ToolDefinitionError):
+                    code, found = "invalid-tool-definition", unknown_options(modules, exc.sentence)
+                else:
+                    of_fastmcp = is_among(exc.name or "", PACKAGES)
+                    code, found = "module-failed", [each[:2] for each in imports if of_fastmcp]
+                if not found:
                     raise
+                for at, sentence in found:
+                    if at not in reported:
+                        problems.add(at, sentence, code=code)
+                reported.update(at for at, _ in found)
     finally:
         sys.dont_write_bytecode = before
     return None

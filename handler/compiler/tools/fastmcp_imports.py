@@ -1,16 +1,20 @@
-"""Imports of FastMCP or the official SDK in authors' modules, each with what stands in its place."""
+"""Imports and options of FastMCP or the official SDK in authors' modules, each with what stands in its place."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from handler.code_tools.context import REPLACED
 from handler.code_tools.modules import is_among, is_there
+from handler.code_tools.options import TOOL_OPTIONS
 from handler.compiler.problems import Place
+from handler.text.sentences import did_you_mean
 
 PACKAGES = ("fastmcp", "mcp")
 MAX_FILES = 1_000
@@ -43,26 +47,40 @@ REPLACEMENTS: Mapping[str, str] = {
 def fastmcp_imports(modules: Sequence[str]) -> list[tuple[Place, str, bool]]:
     """Return each import of the packages in all files of some modules: place, sentence, and if it is not installed."""
     imports = []
-    for file in islice(_files(modules), MAX_FILES):
-        try:
-            tree = ast.parse(file.read_bytes())
-        except (OSError, SyntaxError, ValueError, RecursionError):
-            continue  # Python reports it if anything imports the file
-        for node in ast.walk(tree):
-            match node:
-                case ast.ImportFrom(module=str() as module, level=0, names=aliases):
-                    names = [(module, each.name) for each in aliases if is_among(module, PACKAGES)]
-                case ast.Import(names=aliases):
-                    names = [(each.name, "") for each in aliases if is_among(each.name, PACKAGES)]
-                case _:
-                    continue
-            if names:
-                words = "; ".join(dict.fromkeys(_replacement(*each) for each in names))
-                missing = not all(is_there(module) for module, _ in names)
-                cause = f"No module named '{names[0][0]}'" if missing else f"{names[0][0]} is not part of Stile"
-                sentence = f"{cause}; {words}; docs/from-fastmcp.md shows it"
-                imports.append((Place(str(file), node.lineno, node.col_offset + 1), sentence, missing))
+    for file, node in _nodes(modules):
+        match node:
+            case ast.ImportFrom(module=str() as module, level=0, names=aliases):
+                names = [(module, each.name) for each in aliases if is_among(module, PACKAGES)]
+            case ast.Import(names=aliases):
+                names = [(each.name, "") for each in aliases if is_among(each.name, PACKAGES)]
+            case _:
+                continue
+        if names:
+            words = "; ".join(dict.fromkeys(_replacement(*each) for each in names))
+            missing = not all(is_there(module) for module, _ in names)
+            cause = f"No module named '{names[0][0]}'" if missing else f"{names[0][0]} is not part of Stile"
+            sentence = f"{cause}; {words}; docs/from-fastmcp.md shows it"
+            imports.append((Place(str(file), node.lineno, node.col_offset + 1), sentence, missing))
     return sorted(imports, key=lambda each: (each[0].file, each[0].line))
+
+
+def unknown_options(modules: Sequence[str], sentence: str) -> list[tuple[Place, str]]:
+    """Return the functions with unknown options of ``@kit.tool`` in all files, if a sentence is about one of these."""
+    found = []
+    for file, node in _nodes(modules) if sentence.startswith("unknown option") else ():
+        for call in getattr(node, "decorator_list", ()):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "tool":
+                unknown = [each.arg for each in call.keywords if each.arg and each.arg not in TOOL_OPTIONS]
+                words = [f"unknown option {name}{did_you_mean(name, TOOL_OPTIONS)}" for name in unknown]
+                if words:
+                    found.append((Place(str(file), call.lineno, 1), f"tool {node.name}: {', '.join(words)}"))
+    return sorted(found, key=lambda each: (each[0].file, each[0].line))
+
+
+def _nodes(modules: Sequence[str]) -> Iterator[tuple[Path, Any]]:
+    for file in islice(_files(modules), MAX_FILES):
+        with suppress(OSError, SyntaxError, ValueError, RecursionError):  # Python reports it if anything imports it
+            yield from ((file, node) for node in ast.walk(ast.parse(file.read_bytes())))
 
 
 def _replacement(module: str, name: str) -> str:

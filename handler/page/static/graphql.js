@@ -10,15 +10,9 @@
 
   stile.panel({
     id: "graphql", title: "Editor", place: "tool", order: 20,
-    when: (tool) => tool.kind === "graphql",
-    render(container, context) {
-      if (!context.tool.usable) return replace(container, lacking(context.tool));
-      new Workbench(container, context).start();
-    },
+    when: (tool) => tool.kind === "graphql" && tool.usable,
+    render: (container, context) => new Workbench(container, context).start(),
   });
-
-  const lacking = (tool) => el("p", { class: "pad" }, "This caller lacks the tool. ",
-    state.dev ? el("button", { type: "button", class: "small", "data-part": "why", on: { click: () => stile.personas.why({ tool: tool.name }) } }, "why?") : null);
 
   class Workbench {
     constructor(container, { tool, signal }) {

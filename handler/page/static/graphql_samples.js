@@ -45,12 +45,13 @@
 
   async function value(view, type, depth) {
     if (type.kind === "NON_NULL") return value(view, type.ofType, depth);
-    if (type.kind === "LIST") return [await value(view, type.ofType, depth)];
+    if (type.kind === "LIST") return depth ? [] : [await value(view, type.ofType, depth)];
     const found = type.kind === "SCALAR" ? null : await typeOf(view, type);
     if (found?.enumValues?.length) return found.enumValues[0].name;
     if (!found?.inputFields) return VALUES[type.name] ?? "";
-    const required = depth < MOST_DEPTH ? found.inputFields.filter(isRequired) : [];
-    return Object.fromEntries(await Promise.all(required.map(async (each) => [each.name, await value(view, each.type, depth + 1)])));
+    const required = found.inputFields.filter(isRequired);
+    const chosen = required.length ? required : found.inputFields.slice(0, depth < MOST_DEPTH ? 1 : 0); // @oneOf wants one
+    return Object.fromEntries(await Promise.all(chosen.map(async (each) => [each.name, await value(view, each.type, depth + 1)])));
   }
 
   /** Return a type of the view, which a large schema reads only now. */

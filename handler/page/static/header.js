@@ -1,4 +1,4 @@
-// The header: which endpoint, with how many problems; as whom; how to connect; colours.
+// The header: which endpoint, as whom, how to connect, and colours.
 (() => {
   "use strict";
   const { el, state, on, replace } = stile;
@@ -28,8 +28,6 @@
     (node?.matches("a, button, input, select") ? node : node?.querySelector("select"))?.focus();
   }
 
-  const current = () => state.endpoints.find((each) => each.name === state.endpoint);
-
   function home(event) {
     event.preventDefault();
     stile.endpoint.open(null, { push: true });
@@ -39,7 +37,7 @@
     if (!state.dev) return state.endpoint ? el("span", { class: "mono endpoint-name", "data-part": "endpoint" }, state.endpoint) : null;
     if (!state.endpoints.length) return null;
     const select = el("select", { "aria-label": "Endpoint", "data-part": "endpoint", class: "mono", on: { change: () => stile.endpoint.open(select.value || null, { push: true }) } },
-      state.endpoint && current() ? null : el("option", { value: "" }, "Endpoints"),
+      state.endpoints.some((each) => each.name === state.endpoint) ? null : el("option", { value: "" }, "Endpoints"),
       state.endpoints.filter(({ name }) => stile.endpoint.isName(name)).map((each) => el("option", { value: each.name }, stile.visible(each.name))));
     select.value = state.endpoint ?? "";
     return select;

@@ -7,7 +7,7 @@
 
   const calls = []; // newest first
   const cleared = new Set(); // ids of calls that a new stream begins with again
-  const own = new Map(); // id -> the outcome of a call of this page: its arguments are known here alone
+  const own = new Map(); // id -> a call of this page: its arguments are known here alone
   let filter = "";
   let lists = false; // also lists, which each page and client asks for in number
 
@@ -41,10 +41,10 @@
 
   /** Keep a call of this page. Outside of dev no server sends events of calls, so this is all that is known of them. */
   on("call", (outcome) => {
-    const { answer, endpoint, tool, persona, at } = outcome;
+    const { answer, endpoint, tool, persona, args, at } = outcome;
     const id = answer?.callId ?? answer?.requestId ?? stile.id("call");
     const { words, kind } = stile.calls.summary(outcome);
-    own.set(id, outcome);
+    own.set(id, { endpoint, tool, args });
     if (own.size > MAX_CALLS) own.delete(own.keys().next().value);
     if (state.dev) emit("live");
     else added({ id, at, endpoint, tool: tool.name, caller: stile.personas.label(persona), outcome: kind === "good" ? "ok" : words.trim(), status: answer?.status, ms: answer?.ms, bytes: answer?.bytes });
@@ -141,11 +141,11 @@
       el("td", { class: "wrap" }, again(own.get(each.id))));
 
   /** The arguments of a call of this page, and a button that calls again, as the caller that is chosen by then. */
-  function again(outcome) {
-    if (!outcome) return null;
-    const words = json.stringify(outcome.args);
+  function again(call) {
+    if (!call) return null;
+    const words = json.stringify(call.args);
     return [
-      outcome.endpoint === state.endpoint ? el("button", { type: "button", class: "small", "data-part": "call-again", "aria-label": `Call ${outcome.tool.name} again`, on: { click: () => stile.calls.again(outcome) } }, "Again") : null,
+      call.endpoint === state.endpoint ? el("button", { type: "button", class: "small", "data-part": "call-again", "aria-label": `Call ${call.tool.name} again`, on: { click: () => stile.calls.again(call) } }, "Again") : null,
       " ", el("code", { title: words.slice(0, MAX_SHOWN) }, words.length > MAX_SHOWN / 10 ? `${words.slice(0, MAX_SHOWN / 10)}…` : words),
     ];
   }

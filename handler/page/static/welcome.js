@@ -45,7 +45,8 @@
   const callers = ({ callers: sentence }) =>
     part("Callers", "callers", el("p", null, sentence),
       el("p", { class: "row", role: "group", "aria-label": "See as" }, state.personas.map((each) => el("button", {
-        type: "button", class: "small toggle", "aria-pressed": String(each === state.persona), on: { click: () => stile.personas.choose(each.id) },
+        type: "button", class: "small toggle", "aria-pressed": String(each === state.persona),
+        on: { click: () => (stile.personas.choose(each.id), document.getElementById("persona").focus()) }, // this button is drawn anew
       }, stile.personas.label(each), each.refused ? " (refused)" : ""))));
 
   /** The sum of what the list gives a client, and the marks in the list. */

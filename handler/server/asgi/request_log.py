@@ -42,6 +42,14 @@ FOR_MAINTAINERS = (FAILURE_CODES.keys() - {"CallerTokenRefused"}) | {
 }
 """First words of reasons that the maintainer of an endpoint must act on."""
 
+ORDINARY_REFUSALS = frozenset(
+    {
+        *("no_credential", "malformed", "two_credentials", "scheme", "too_large", "type", "client"),
+        *("expired", "not_yet_valid", "development_key", "insufficient_scope"),
+    }
+)
+"""First words of reasons for a refused credential that clients cause in the ordinary course of things."""
+
 FULL_PERCENT = 90
 """The share of the function's memory from which a line is a warning: Lambda kills an instance without a word."""
 
@@ -90,9 +98,24 @@ def level_of(facts: Mapping[str, Any]) -> str:
     # A missing setting changed the response, or the instance will soon be killed.
     if "unset" in facts or facts.get("memory_percent", 0) >= FULL_PERCENT:
         return WARNING
-    items = [facts, *facts.get("calls", ())]
-    words = {str(item.get("reason")).partition(":")[0] for item in items}
-    return WARNING if words & FOR_MAINTAINERS or any("no_data" in item for item in items) else INFO
+    return WARNING if any(map(_is_warning, (facts, *facts.get("calls", ())))) else INFO
+
+
+def _is_warning(item: Mapping[str, Any]) -> bool:
+    return "no_data" in item or word_of(item) in FOR_MAINTAINERS or is_refused_caller(item)
+
+
+def word_of(item: Mapping[str, Any]) -> str:
+    """Return the first word of the reason of a line, or of an item of a batch."""
+    return str(item.get("reason", "")).partition(":")[0]
+
+
+def is_refused_caller(item: Mapping[str, Any]) -> bool:
+    """Return whether a credential was refused that its caller may have had in good faith.
+
+    Keys were withdrawn, or an issuer has changed its tokens. Also if no credential can be judged at the moment.
+    """
+    return item.get("outcome") == "denied" and word_of(item) not in ORDINARY_REFUSALS | {""}
 
 
 class RequestLog:
