@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from handler.storage.storage import READ_TIMEOUT_S, Storage, StoredObject
@@ -30,7 +30,7 @@ class ReadAhead:
             return ahead.result()
         return self._storage.read(key, etag=etag, timeout_s=timeout_s)
 
-    def list_keys(self, endpoint: str = "", *, timeout_s: float = READ_TIMEOUT_S) -> Sequence[str]:
+    def list_keys(self, endpoint: str = "", *, timeout_s: float = READ_TIMEOUT_S) -> Iterator[str]:
         """See ``Storage``."""
         return self._storage.list_keys(endpoint, timeout_s=timeout_s)
 

@@ -7,12 +7,11 @@ import errno
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 
 from handler.errors.infrastructure import ObjectNotFound, StorageError
-from handler.storage.storage import MAX_LISTED, StoredObject, require_key
+from handler.storage.storage import StoredObject, require_key
 
 
 class MemoryStorage:
@@ -35,9 +34,9 @@ class MemoryStorage:
         require_key(key, self.location)
         self._bodies[key] = body
 
-    def list_keys(self, endpoint: str = "", *, timeout_s: float = 0) -> Sequence[str]:  # noqa: ARG002 (no network)
+    def list_keys(self, endpoint: str = "", *, timeout_s: float = 0) -> Iterator[str]:  # noqa: ARG002 (no network)
         """See ``Storage``."""
-        return [key for key in self._bodies if key.startswith(endpoint and f"{endpoint}/")][:MAX_LISTED]
+        yield from (key for key in self._bodies if key.startswith(endpoint and f"{endpoint}/"))
 
     def warm(self) -> None:
         """Do nothing: there is no connection to open."""
@@ -90,11 +89,11 @@ class FolderStorage:
         except OSError as exc:
             raise StorageError(f"{self.location}/{key}", exc.strerror or "cannot be written") from exc
 
-    def list_keys(self, endpoint: str = "", *, timeout_s: float = 0) -> Sequence[str]:  # noqa: ARG002 (no network)
+    def list_keys(self, endpoint: str = "", *, timeout_s: float = 0) -> Iterator[str]:  # noqa: ARG002 (no network)
         """See ``Storage``."""
-        files = self._folder.glob(f"{endpoint or '[A-Za-z]*/*'}/[A-Za-z]*")
         try:
-            return [file.relative_to(self._folder).as_posix() for file in islice(files, MAX_LISTED)]
+            for file in self._folder.glob(f"{endpoint or '[A-Za-z]*/*'}/[A-Za-z]*"):
+                yield file.relative_to(self._folder).as_posix()
         except OSError as exc:
             raise StorageError(self.location, exc.strerror or "cannot be listed") from exc
 

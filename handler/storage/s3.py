@@ -6,7 +6,7 @@ import base64
 import contextlib
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from urllib.parse import quote
 
@@ -14,7 +14,7 @@ from handler.aws.sigv4 import CredentialSource, domain_of, endpoint_of, region_o
 from handler.cold.records import replaced
 from handler.errors.infrastructure import AwsError, HttpError, ObjectNotFound, StorageError
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
-from handler.storage.storage import MAX_LISTED, READ_TIMEOUT_S, StoredObject, require_key
+from handler.storage.storage import READ_TIMEOUT_S, StoredObject, require_key
 
 
 class S3Storage:
@@ -52,20 +52,26 @@ class S3Storage:
         version = response.headers.get("x-amz-version-id", "")
         return StoredObject(response.body, response.headers.get("etag", ""), "" if version == UNVERSIONED else version)
 
-    def list_keys(self, endpoint: str = "", *, timeout_s: float = READ_TIMEOUT_S) -> Sequence[str]:
-        """See ``Storage``. Names of folders begin with a letter, and "@" comes before all letters.
+    def list_keys(self, endpoint: str = "", *, timeout_s: float = READ_TIMEOUT_S) -> Iterator[str]:
+        """See ``Storage``. Names of folders begin with a letter, and "@" comes after digits and before all letters.
 
         Source: Amazon S3 API, "ListObjectsV2".
         """
-        prefix = quote(self.prefix + (endpoint and f"{endpoint}/"), safe="")
-        query = f"list-type=2&max-keys={MAX_LISTED}&prefix={prefix}&start-after={prefix}%40"
-        response = self._get(f"{self._url('')}?{query}", {}, timeout_s=timeout_s)
-        if response.status != 200:
-            raise self._refusal(response, prefix, action="s3:ListBucket")
-        if b"<ListBucketResult" not in response.body:
-            raise StorageError(self.location, "the answer is not a list of keys: a proxy may be in between")
-        keys = re.findall(rb"<Key>([^<]+)</Key>", response.body)
-        return [key.decode(errors="replace").removeprefix(self.prefix) for key in keys]
+        prefix = self.prefix + (endpoint and f"{endpoint}/")
+        after = f"{prefix}@"
+        while True:
+            query = f"list-type=2&prefix={quote(prefix, safe='')}&start-after={quote(after, safe='')}"
+            response = self._get(f"{self._url('')}?{query}", {}, timeout_s=timeout_s)
+            if response.status != 200:
+                raise self._refusal(response, prefix, action="s3:ListBucket")
+            if b"<ListBucketResult" not in response.body:
+                raise StorageError(self.location, "the answer is not a list of keys: a proxy may be in between")
+            keys = [key.decode(errors="replace") for key in re.findall(rb"<Key>([^<]+)</Key>", response.body)]
+            yield from (key.removeprefix(self.prefix) for key in keys)
+            if not keys or b"<IsTruncated>true<" not in response.body:
+                return
+            folder, index, _ = keys[-1].partition("/.index/")
+            after = f"{folder}/@" if index else keys[-1]
 
     def warm(self) -> None:
         """See ``Storage``."""

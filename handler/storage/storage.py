@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import field
 from typing import Protocol
 
@@ -11,9 +11,6 @@ from handler.cold.records import record
 from handler.errors.infrastructure import StorageError
 
 READ_TIMEOUT_S = 5.0
-
-MAX_LISTED = 1_000
-"""The keys of one list, which is one request to S3."""
 
 
 @record(frozen=True, slots=True)
@@ -42,8 +39,8 @@ class Storage(Protocol):
 
         """
 
-    def list_keys(self, endpoint: str = "", *, timeout_s: float = READ_TIMEOUT_S) -> Sequence[str]:
-        """Return the first ``MAX_LISTED`` keys below ``folder/name``, or below all, without those of schema indexes.
+    def list_keys(self, endpoint: str = "", *, timeout_s: float = READ_TIMEOUT_S) -> Iterator[str]:
+        """Yield the keys below ``folder/name``, or all, without some of schema indexes. S3 is asked for each 1,000.
 
         Raises:
             StorageError: the storage does not answer as it should.

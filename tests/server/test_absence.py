@@ -311,8 +311,8 @@ def test_health_without_leave_to_list_is_not_ready(objects: Objects) -> None:
                 )
             ),
         ),
-        (["bundle.v2.json", "withdrawn"], Absence(formats=(2,), is_withdrawn=True)),
-        ([f"bundle.v{number}.json" for number in range(1, 30)], Absence(formats=tuple(range(29, 19, -1)))),
+        (["bundle.v1.json", "withdrawn"], Absence(formats=(1,), is_withdrawn=True)),
+        ([f"bundle.v{number}.json" for number in range(3, 30)], Absence(formats=tuple(range(29, 19, -1)))),
         (["bundle.v01.json", "bundle.v99999.json", "bundle.vx.json", "bundle.v1.json.bak", "Withdrawn"], Absence()),
         ([".index/bundle.v1.json"], Absence()),
     ],
@@ -369,3 +369,21 @@ def test_release_counts_its_requests_by_version(
         ["function"],
         ["function", "version"],
     ]
+
+
+def test_many_schemas_and_older_bundles_do_not_hide_one_that_can_be_served(bucket: Bucket) -> None:
+    with bucket.moto.unchecked():
+        s3 = bucket.moto.client("s3")
+        for number in range(1_050):
+            s3.put_object(Bucket=bucket.name, Key=f"{PREFIX}/{NAME}/.index/{number:064}", Body=b"")
+            s3.put_object(Bucket=bucket.name, Key=f"{PREFIX}/b/e{number:04}/bundle.v1.json", Body=b"")
+    http = HttpClient()
+    storage = open_storage(bucket.location, http=http, environ=bucket.role)
+
+    assert find_absence(storage, timeout_s=5) == Absence(formats=(1,))
+    bucket.write(f"{OTHER}z/bundle.v2.json", b"x")
+    assert find_absence(storage, timeout_s=5).serves
+    bucket.remove(f"{OTHER}z/bundle.v2.json")
+    bucket.write("z/z/bundle.v2.json", b"x")
+    assert find_absence(storage, timeout_s=5).serves
+    http.close()

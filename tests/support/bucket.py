@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from handler.compiler.compile import Compiled
@@ -33,7 +33,7 @@ class ReadOnly:
         self.location = inner.location
         self.read: Callable[..., StoredObject | None] = inner.read
         self.warm: Callable[[], None] = inner.warm
-        self.list_keys: Callable[..., Sequence[str]] = inner.list_keys
+        self.list_keys: Callable[..., Iterator[str]] = inner.list_keys
 
     def write(self, key: str, body: bytes) -> None:
         """The writer did."""

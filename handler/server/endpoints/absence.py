@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from handler.bundle.stored import FORMAT_VERSION, withdrawal_key
 from handler.cold.records import record
 from handler.storage.storage import Storage
 
+MAX_KEYS = 10_000
 MAX_FORMATS = 10
 
 _BUNDLE_KEY = re.compile(r"[^/]+/[^/]+/bundle\.v([1-9][0-9]{0,3})\.json")
@@ -36,12 +38,16 @@ class Absence:
 
 
 def find_absence(storage: Storage, endpoint: str = "", *, timeout_s: float) -> Absence:
-    """Look at the names of the first keys of an endpoint, or of all endpoints.
+    """Look at the names of the keys of an endpoint, or of all endpoints until one can be served.
 
     Raises:
         StorageError: the keys cannot be listed.
     """
-    keys = storage.list_keys(endpoint, timeout_s=timeout_s)
-    formats = {int(match[1]) for match in map(_BUNDLE_KEY.fullmatch, keys) if match}
-    newest = tuple(sorted(formats, reverse=True)[:MAX_FORMATS])
-    return Absence(formats=newest, is_withdrawn=bool(endpoint) and withdrawal_key(endpoint) in keys)
+    formats, is_withdrawn = set[int](), False
+    for key in islice(storage.list_keys(endpoint, timeout_s=timeout_s), MAX_KEYS):
+        is_withdrawn |= key == withdrawal_key(endpoint)
+        if match := _BUNDLE_KEY.fullmatch(key):
+            formats.add(int(match[1]))
+            if FORMAT_VERSION in formats:
+                break
+    return Absence(formats=tuple(sorted(formats, reverse=True)[:MAX_FORMATS]), is_withdrawn=is_withdrawn)
