@@ -246,7 +246,7 @@ def test_json_stays_json_where_the_output_is_ascii(workplace: Path) -> None:
             ["check", "empty"],
             (
                 "empty: no endpoint here; expected an index.graphql, a stepzen.config.json, or a config.yaml with "
-                "code, in it or below it. `stile init` makes an endpoint of an API, and `stile adopt` of a folder for Apollo"
+                "code, in it or below it. `stile init` makes an endpoint of an API, and `stile adopt`"
             ),
         ),
         (["check", "empty", "--jsno"], "unrecognized arguments: --jsno"),
