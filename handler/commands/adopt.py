@@ -102,6 +102,7 @@ def _folder(text: str) -> Path:
 def _write_adopted(draft: Path, foreign: ForeignFolder, options: argparse.Namespace) -> dict[str, Any]:
     """Write the files of an endpoint to an empty folder, compile it, and return a report."""
     source = options.source or foreign_schema(draft, foreign)
+    foreign.take(f"{SCHEMA_FILE}, from {source.shown}", "schema", "execution_config", "router_config_path")
     source, sdl = read_sdl(source, headers=joined_headers(options.headers), timeout_s=options.timeout)
     schema = write_schema(draft, with_heading(sdl, source), source).schema
     operations = list(adopted_operations(foreign))

@@ -215,7 +215,8 @@ def _log_facts(compiled: Compiled, *, verbose: bool) -> Iterator[dict[str, Any]]
                 announce(line)
             reason = str(facts.get("reason", ""))
             lines = told_to_author(reason, exchanges, compiled, local_settings())
-            for line in lines or ([reason] if level_of(facts) == WARNING else []):
+            is_news = level_of(facts) == WARNING and reason != "AuthorFailed"  # which has printed its traceback
+            for line in lines or ([reason] if is_news else []):
                 complain(one_line(line))
 
 

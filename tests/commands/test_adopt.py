@@ -172,7 +172,8 @@ def test_manifest_is_renamed_and_the_schema_of_graphos_is_given(tmp_path: Path, 
     )
     assert report["tools"] == ["NextLaunches"]
     assert "operations/persisted-query-manifest.json" in report["files"]
-    assert report["decisions"].keys() == {"upstream.url", "endpoint", "schema", "graphos", "access"}
+    assert report["decisions"].keys() == {"upstream.url", "endpoint", "graphos", "access"}
+    assert report["taken"]["schema"] == "schema.graphql, from exported.graphql"
 
 
 @pytest.mark.parametrize("source", ["collection", "uplink", "introspect", "infer"])

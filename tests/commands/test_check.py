@@ -244,7 +244,10 @@ def test_json_stays_json_where_the_output_is_ascii(workplace: Path) -> None:
         (["check", "file"], "file is a file; expected the folder of an endpoint, or one above it"),
         (
             ["check", "empty"],
-            "empty: no endpoint here; expected an index.graphql, a stepzen.config.json, or a config.yaml with code",
+            (
+                "empty: no endpoint here; expected an index.graphql, a stepzen.config.json, or a config.yaml with "
+                "code, in it or below it. `stile init` makes an endpoint of an API, and `stile adopt`"
+            ),
         ),
         (["check", "empty", "--jsno"], "unrecognized arguments: --jsno"),
         (["chek"], 'there is no command "chek"; did you mean check?'),

@@ -263,6 +263,7 @@ def folder_of_endpoints(text: str) -> Path:
     if not any(find_endpoints(folder)):
         raise argparse.ArgumentTypeError(
             f"{text}: no endpoint here; expected an {ENTRY}, a {STEPZEN_CONFIG}, "
-            f"or a {CONFIG} with code, in it or below it"
+            f"or a {CONFIG} with code, in it or below it. `stile init` makes an endpoint of an API, and `stile adopt` "
+            "of a folder for Apollo MCP Server or Cosmo's router"
         )
     return folder

@@ -116,7 +116,8 @@ class DevLog:
             return
         asks_for_stream = _asks_for_stream(facts, parts)
         outcomes = {call.get("outcome") for call in (facts, *facts.get("calls", ()))}
-        if outcomes & {"tool_error", "failed"} or level_of(facts) == WARNING or facts.get("status", 0) >= 500:
+        is_warning = level_of(facts) == WARNING and "denied" not in outcomes
+        if outcomes & {"tool_error", "failed"} or is_warning or facts.get("status", 0) >= 500:
             word, style = "error: ", "bold red"
         elif outcomes & {"denied", "rejected"} and not asks_for_stream:
             word, style = "refused: ", "yellow"

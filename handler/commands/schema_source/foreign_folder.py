@@ -136,7 +136,6 @@ def foreign_schema(draft: Path, foreign: ForeignFolder) -> SchemaSource:
         cause = f"{named} is not in it" if named else "no setting names a file with the schema"
         remedy = "--from names the URL of the API, or a file with its schema. Nothing was written."
         raise CommandRefused(f"{foreign.files.folder.as_posix()}: {cause}: {remedy}")
-    foreign.take(f"{SCHEMA_FILE}, from {name}", "schema", "execution_config", "router_config_path")
     file, text = foreign.files.folder / name, foreign.read(name)
     with suppress(ValueError, AttributeError, KeyError):  # SDL, or the JSON of an introspection
         engine = parse_json(text.encode())["engineConfig"]
