@@ -11,7 +11,6 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from handler.bundle.tools import CONFIRM, CodeTool, PrescribedTool
-from handler.code_tools.boundary import AuthorFailed
 from handler.commands.command_line import DONE, PAIR, REFUSED, USAGE, UsageRefused, without_credentials
 from handler.commands.console import announce, complain, one_line, say, show_json
 from handler.commands.folders.endpoints import add_folder_arguments, compile_all, complain_about
@@ -216,8 +215,8 @@ def _log_facts(compiled: Compiled, *, verbose: bool) -> Iterator[dict[str, Any]]
                 announce(line)
             reason = str(facts.get("reason", ""))
             lines = told_to_author(reason, exchanges, compiled, local_settings())
-            is_shown = level_of(facts) == WARNING and reason != AuthorFailed.__name__  # the traceback says more than the word
-            for line in lines or ([reason] if is_shown else []):
+            is_news = level_of(facts) == WARNING and reason != "AuthorFailed"  # which has printed its traceback
+            for line in lines or ([reason] if is_news else []):
                 complain(one_line(line))
 
 

@@ -148,9 +148,7 @@ FAULTS = frozenset({"AuthorFailed", "CodeChanged", "DeadlinePassed", "Expired", 
 DRIFT = frozenset({"Drift", "UpstreamDocuments", "answer_schema"})
 """First words of reasons that count as drift: the API works, and has another schema or other documents."""
 
-LIMITS = frozenset({"UpstreamLimit"})
-
-OTHERS = DRIFT | LIMITS | {"NotReady", "key_set", "no_verifier", "secret"}
+OTHERS = DRIFT | {"NotReady", "UpstreamLimit", "key_set", "no_verifier", "secret"}
 """First words of reasons for maintainers that count otherwise: as drift, as a limit, or as an error by their status."""
 
 FAILURES = FOR_MAINTAINERS - FAULTS - OTHERS | {"CircuitOpen"}
@@ -159,7 +157,7 @@ FAILURES = FOR_MAINTAINERS - FAULTS - OTHERS | {"CircuitOpen"}
 METRIC_OF_WORD: Mapping[str, str] = {
     **dict.fromkeys(FAILURES, "upstream_failures"),
     **dict.fromkeys(DRIFT, "schema_drift"),
-    **dict.fromkeys(LIMITS, "upstream_limits"),
+    "UpstreamLimit": "upstream_limits",
 }
 """First word of a reason about the API -> the metric that counts it."""
 

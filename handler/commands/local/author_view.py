@@ -47,8 +47,8 @@ PLAIN_HEADERS = frozenset({"accept", "accept-encoding", "content-type", "tracepa
 """Headers of requests whose values may be shown."""
 
 UNAUTHENTICATED = re.compile(
-    rb'"(code|message)"\s*:\s*"((un|not )?(authenticated|authorized)\.?"'
-    rb'|[^"]{0,80}((jwt|token|signature) (has |is )?(expired|invalid|malformed)|(expired|invalid) (jwt|token)))',
+    rb'"(code|message)"\s*:\s*"((un|(auth_)?not[ _-])?(authenticated|authorized)\.?"'
+    rb'|[^"]{0,80}((jwt|token|signature) (has |is )?(expired|invalid|malformed)|(expired|invalid)[ _-](jwt|token)))',
     re.IGNORECASE,
 )
 """A GraphQL error of servers that refuse a credential with the status 200."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,8 +16,8 @@ from handler.http.client import HttpRequest, HttpResponse
 from handler.json_schema.json_bounds import excess_of_json
 from handler.server.context import Caller
 from handler.server.upstream.graphql_request import GraphQLRequest, drop_unselected
-from handler.server.upstream.sending import send, url_of_tenant
-from handler.strict_json import JSONObject, parse_json, to_json_bytes
+from handler.server.upstream.sending import json_in, send, url_of_tenant
+from handler.strict_json import JSONObject, to_json_bytes
 
 UNTOLD = (
     "The API has answered the mutation, so it may have been carried out: do not send it once more. "
@@ -123,10 +122,7 @@ async def _response(caller: Caller, operation: GraphQLRequest, answer: HttpRespo
         from handler.server.upstream.failures import too_costly
 
         raise too_costly(excess).of(operation)
-    try:
-        body = parse_json(answer.body.removeprefix(BOM_UTF8))  # which some servers on Windows put first
-    except ValueError:
-        body = None
+    body = json_in(answer)
     if 300 <= answer.status < 400 or not _is_graphql(body):
         from handler.server.upstream.failures import without_graphql
 

@@ -68,13 +68,16 @@ async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
 def _refuses_in_graphql(answer: HttpResponse, request: HttpRequest) -> bool:
     from handler.server.upstream.refusal_codes import refused_by
 
-    if excess_of_json(answer.body, max_bytes=request.max_bytes):
-        return False
-    try:
-        body = parse_json(answer.body.removeprefix(BOM_UTF8))
-    except ValueError:
-        return False
+    body = None if excess_of_json(answer.body, max_bytes=request.max_bytes) else json_in(answer)
     return isinstance(body, dict) and bool(refused_by(body.get("errors")))
+
+
+def json_in(answer: HttpResponse) -> Any:
+    """Return the JSON of a response; ``None`` if it is invalid."""
+    try:
+        return parse_json(answer.body.removeprefix(BOM_UTF8))  # which some servers on Windows put first
+    except ValueError:
+        return None
 
 
 def _left(request: HttpRequest, deadline: float) -> float:

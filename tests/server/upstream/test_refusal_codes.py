@@ -35,7 +35,7 @@ from tests.support.secrecy import SESSION
 from tests.support.started import started_function
 
 OWN = "The API refused the endpoint's own credential ({}). No argument replaces it. This tool's maintainer has to fix"
-ALL = [(kind, code) for kind, codes in CODES.items() for code in codes]
+ALL = [(kind, code) for kind, servers in CODES.items() for codes in servers.values() for code in codes]
 WRITTEN = [*((code, kind) for kind, code in ALL), *AS_WRITTEN.items()]
 
 
@@ -68,7 +68,8 @@ def test_codes_are_of_one_kind_and_name_their_servers() -> None:
     assert len(set(codes)) == len(codes)
     assert all(code == code.upper() and "-" not in code for code in codes)
     assert all(words == words.lower() for phrases in WORDS.values() for words in phrases)
-    assert all(servers for each in (*CODES.values(), *WORDS.values()) for servers in each.values())
+    assert all(servers for each in CODES.values() for servers in each)
+    assert all(servers for each in WORDS.values() for servers in each.values())
 
 
 @pytest.mark.parametrize(("code", "kind"), WRITTEN)
