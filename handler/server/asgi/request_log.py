@@ -53,8 +53,9 @@ ORDINARY_REFUSALS = frozenset(
 FULL_PERCENT = 90
 """The share of the function's memory from which a line is a warning: Lambda kills an instance without a word."""
 
-RELEASE: Mapping[str, str] = {"release": artefact_release()} if artefact_release() else {}
-"""The fact of the built function, by its digest."""
+_DIGEST = artefact_release()
+RELEASE: Mapping[str, str] = {"release": _DIGEST} if _DIGEST else {}
+"""The fact of the built function, by its digest; empty in development."""
 
 _FACTS = "stile.facts"
 
