@@ -42,7 +42,7 @@ def made_handler(location: str, **environ: str) -> tuple[Handler, io.StringIO]:
         "STILE_REFRESH_S": "3600",
         "STILE_MAX_STALE_S": "3600",
         "AWS_LAMBDA_FUNCTION_NAME": "shop-mcp-StileFunction-1A2B3C4D5E6F",
-        "POWERTOOLS_SERVICE_NAME": f"stile-{len(environ)}",  # each logger has its own stream
+        "POWERTOOLS_SERVICE_NAME": f"stile-{environ.get('STILE_METRICS')}",  # each logger has its own stream
         **environ,
     }
     settings = read_settings(given)
@@ -63,7 +63,8 @@ def main() -> int:
         storage = FolderStorage(Path(folder, "bundles"))
         for key, content in sized_endpoint(Path(folder), upstream, 1).objects():
             storage.write(key, content)
-        made = {"off": made_handler(storage.location, STILE_METRICS="off"), "on": made_handler(storage.location)}
+        modes = {"off": "off", "on": "endpoint"}
+        made = {name: made_handler(storage.location, STILE_METRICS=mode) for name, mode in modes.items()}
         event = json.loads(event_of("size/t1", *CALL))
         handlers = {name: partial(cpu_us, handler, event) for name, (handler, _) in made.items()}
         in_turns(handlers, rounds=100)

@@ -28,7 +28,6 @@ DEFAULT_LIFE = "1h"
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 MAX_LIFE_S = 7 * SECONDS["d"]
 
-AS_GIVEN = "`--as` of stile dev takes the claims as they are."
 OWN_CLAIMS = ("iss", "iat", "nbf", "exp")
 """The claims that the command sets."""
 
@@ -93,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
     ends = time.strftime("%H:%M:%S on %Y-%m-%d", time.localtime(claims["exp"]))
     announce(f"For {one.bundle.endpoint} on this machine, until {ends}, as Authorization: Bearer TOKEN.")
     if replaced:
-        announce(f"The command sets {', '.join(replaced)} itself; --for is the time until exp. {AS_GIVEN}")
+        announce(f"The command sets {', '.join(replaced)} itself, exp by --for. `--as` takes the claims as they are.")
     return DONE
 
 

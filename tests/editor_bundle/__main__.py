@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,9 @@ FACTS = VENDOR / "codemirror-graphql.json"
 LICENSES = VENDOR / "LICENSES.txt"
 
 LOCK = SOURCE / "package-lock.json"
+
+GRANT = "Permission is hereby granted"
+"""The beginning of the terms of the MIT licence, below the notice of copyright."""
 
 OPTIONS = (
     "--bundle",
@@ -42,7 +45,7 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         made = _made(Path(scratch))
-        licenses = "\n".join(_licenses(Path(scratch)))
+        licenses = joined_licenses(_licenses(Path(scratch)))
     texts = {BUNDLE: made, FACTS: facts(made), LICENSES: licenses}
     if options.check:
         differing = [file.name for file, text in texts.items() if file.read_text(encoding="utf-8") != text]
@@ -63,10 +66,7 @@ def facts(bundle: str) -> str:
         "file": BUNDLE.name,
         "sha256": _sha256(bundle),
         "made_by": f"esbuild {locked['esbuild']['version']} {' '.join(OPTIONS)}",
-        "packages": {
-            name: {"version": part["version"], "license": part["license"], "integrity": part["integrity"]}
-            for name, part in shipped.items()
-        },
+        "packages": {f"{name}@{part['version']}": part["integrity"] for name, part in shipped.items()},
     }
     return f"{json.dumps(plain, indent=2)}\n"
 
@@ -87,13 +87,26 @@ def _made(folder: Path) -> str:
     return (folder / "made.js").read_text(encoding="utf-8")
 
 
-def _licenses(folder: Path) -> Iterator[str]:
+def joined_licenses(licenses: Iterable[tuple[str, str]]) -> str:
+    """Return the notices of packages, given with the texts of their licences, above each licence that they share."""
+    packages: dict[str, list[str]] = {}
+    terms: dict[str, str] = {}
+    for package, text in licenses:
+        title, grant, rest = text.partition(GRANT)
+        notice = "\n".join(line for line in title.splitlines() if line and "MIT License" not in line)
+        key = " ".join(rest.split())  # their lines end at different words
+        packages.setdefault(key, []).append(f"{package}\n{notice}\n")
+        terms.setdefault(key, f"{grant}{rest}\n")
+    return "\n".join("\n".join([*packages[key], terms[key]]) for key in packages)
+
+
+def _licenses(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield each shipped package with the text of its licence."""
     for name, part in locked_packages().items():
         if not part.get("dev"):
             of_package = folder / "node_modules" / name
             file = next(each for each in sorted(of_package.iterdir()) if each.name.lower().startswith("licen"))
-            yield f"{name} {part['version']} ({part['license']})\n\n{file.read_text(encoding='utf-8').strip()}\n"
+            yield f"{name} {part['version']} ({part['license']})", file.read_text(encoding="utf-8").strip()
 
 
 def _sha256(text: str) -> str:

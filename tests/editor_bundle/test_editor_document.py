@@ -11,8 +11,18 @@ from html.parser import HTMLParser
 import pytest
 
 from handler.page.page_documents import STATIC, editor_document
-from tests.editor_bundle.__main__ import BUNDLE, FACTS, LICENSES, LOCK, SOURCE, facts, locked_packages
+from tests.editor_bundle.__main__ import (
+    BUNDLE,
+    FACTS,
+    LICENSES,
+    LOCK,
+    SOURCE,
+    facts,
+    joined_licenses,
+    locked_packages,
+)
 
+TERMS = {"a": ", to all", "b": ", to some", "c": ",\nto all"}
 OWN_SCRIPTS = ("editor.js", "graphql.js", "graphql_docs.js", "graphql_views.js", "reach.js")
 MAKES_MARKUP = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|\beval\(|new Function"
@@ -92,8 +102,18 @@ def test_every_package_of_the_bundle_has_its_licence_beside_it() -> None:
 
     assert {each["license"] for each in shipped.values()} == {"MIT"}
     for name, each in shipped.items():
-        assert f"{name} {each['version']} (MIT)\n" in told
-    assert told.count("Permission is hereby granted, free of charge") == len(shipped)
+        assert f"{name} {each['version']} (MIT)\nCopyright " in told
+    assert told.count("Permission is hereby granted, free of charge") == 2  # quotation marks of one differ
+    assert told.count("THE SOFTWARE IS PROVIDED") == 2
+
+
+def test_a_licence_with_other_terms_keeps_its_own() -> None:
+    licenses = [(name, f"Copyright {name}\n\nPermission is hereby granted{terms}.") for name, terms in TERMS.items()]
+
+    assert joined_licenses(licenses) == (
+        "a\nCopyright a\n\nc\nCopyright c\n\nPermission is hereby granted, to all.\n\n"
+        "b\nCopyright b\n\nPermission is hereby granted, to some.\n"
+    )
 
 
 def test_bundle_makes_no_code_of_texts_and_no_markup() -> None:

@@ -65,8 +65,7 @@ def read_upstream(section: Section, problems: Problems) -> Upstream:
 PLACE = re.compile(r"\{claim:([^{}\s]{1,200})\}")
 """The place for a tenant in the URL."""
 
-VARIABLE = re.compile(r"[$%]|\{\{|^(env|secret|ssm):|\benv\.")
-"""A variable, as shells, templates and languages write it."""
+VARIABLE = re.compile(r"[$%]|\{\{|^(env|secret|ssm):|\benv\.")  # as shells, templates and languages write it
 
 
 def _url(section: Section) -> str:

@@ -79,6 +79,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     LIMIT: {
         "too many requests": "graphql-http, PostGraphile; the name of the status 429",
         "rate limit exceeded": "hand-written servers",
+        "throttled": "Shopify, before it had codes",
     },
 }
 """Kind -> words -> servers whose errors have these words and no code."""

@@ -30,7 +30,7 @@ OWN = {FUNCTION, METADATA, *(each.name for each in METRICS)} - {
 }
 """Members that a line has for its metrics alone."""
 
-CHANGING = {"timestamp", "location", "request_id", "duration_ms", "upstream_ms", "bundle_age_s", "service"}
+CHANGING = {"timestamp", "location", "request_id", "duration_ms", "upstream_ms", "bundle_age_s", "service", "memory_mb"}
 
 EXAMPLES = 400 if "STILE_OPERATE_CALLS" in os.environ else examples(400, share=40)
 """All of them in `make operate`, which sets the variable."""
@@ -126,7 +126,12 @@ def judge(line: Mapping[str, Any], found: Mapping[str, list[float]]) -> None:
     assert refused + errors + run >= sum("decision" in each for each in items if each.get("method") == "tools/call")
     assert refused + errors <= len(items)
     assert ("duration_ms" in found) == (run > 0)
-    assert found.get("upstream_failures", [0])[0] <= run
+    of_api = ("upstream_failures", "api_errors", "schema_drift", "upstream_limits")
+    assert sum(found.get(name, [0])[0] for name in of_api) <= run  # each call for one of them
+    assert found.get("callers_refused", [0])[0] <= found.get("refusals_credential", [0])[0]
+
+
+CODES = ("UNAUTHENTICATED", "FORBIDDEN", "THROTTLED", "INTERNAL_SERVER_ERROR")
 
 
 def reply(random: Random) -> Reply:
@@ -136,6 +141,7 @@ def reply(random: Random) -> Reply:
             Reply({"data": {"me": "é" * 40}}),
             Reply({"data": {"all": ["word"] * 500}}),
             Reply({"errors": [{"message": "no"}], "data": None}),
+            Reply({"errors": [{"message": "no", "extensions": {"code": random.choice(CODES)}}], "data": None}),
             Reply({}, status=random.choice([401, 404, 429, 500, 503])),
             Reply(b"<html>"),
             Reply({"data": {"me": 5}}),

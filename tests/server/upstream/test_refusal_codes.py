@@ -102,6 +102,116 @@ def test_words_alone_have_their_kind(function: Function, api: Api, words: str, k
     )
 
 
+ANSWERS: Mapping[str, tuple[str, str]] = {
+    "Hasura, an expired token": (
+        '{"errors":[{"extensions":{"path":"$","code":"invalid-jwt"},"message":"Could not verify JWT: JWTExpired"}]}',
+        "UpstreamRefused: invalid-jwt",
+    ),
+    "Hasura, another secret": (
+        '{"errors":[{"extensions":{"path":"$","code":"access-denied"},"message":"invalid x-hasura-admin-secret"}]}',
+        "UpstreamRefused: access-denied",
+    ),
+    "Hasura, a rate": (
+        '{"errors":[{"extensions":{"path":"$","code":"rate-limit-exceeded"},"message":"Rate limit exceeded"}]}',
+        "UpstreamLimit",
+    ),
+    "Hot Chocolate": (
+        (
+            '{"data":{"me":null},"errors":[{"message":"The current user is not authorized to access this resource.",'
+            '"locations":[{"line":1,"column":3}],"path":["me"],"extensions":{"code":"AUTH_NOT_AUTHENTICATED"}}]}'
+        ),
+        "UpstreamRefused: AUTH_NOT_AUTHENTICATED",
+    ),
+    "Spring for GraphQL": (
+        (
+            '{"data":{"me":null},"errors":[{"message":"Unauthorized","path":["me"],"locations":[],'
+            '"extensions":{"classification":"UNAUTHORIZED"}}]}'
+        ),
+        "UpstreamRefused: UNAUTHORIZED",
+    ),
+    "Spring for GraphQL, a role": (
+        (
+            '{"data":{"me":null},"errors":[{"message":"Forbidden","path":["me"],"locations":[],'
+            '"extensions":{"classification":"FORBIDDEN"}}]}'
+        ),
+        "GraphQLErrors",
+    ),
+    "AWS AppSync": (
+        '{"errors":[{"errorType":"UnauthorizedException","message":"Token has expired."}]}',
+        "UpstreamRefused: UnauthorizedException",
+    ),
+    "AWS AppSync, a field": (
+        (
+            '{"data":{"me":null},"errors":[{"path":["me"],"data":null,"errorType":"Unauthorized","errorInfo":null,'
+            '"message":"Not Authorized to access me on type Query"}]}'
+        ),
+        "GraphQLErrors",
+    ),
+    "Saleor": (
+        (
+            '{"errors":[{"message":"Signature has expired","locations":[],"path":["me"],'
+            '"extensions":{"exception":{"code":"ExpiredSignatureError"}}}],"data":{"me":null}}'
+        ),
+        "UpstreamRefused: ExpiredSignatureError",
+    ),
+    "Strawberry": (
+        '{"data":{"me":null},"errors":[{"message":"User is not authenticated.","locations":[],"path":["me"]}]}',
+        "UpstreamRefused: user is not authenticated",
+    ),
+    "Lighthouse": (
+        '{"errors":[{"message":"Unauthenticated.","path":["me"],"extensions":{"guards":["api"]}}],"data":{"me":null}}',
+        "UpstreamRefused: unauthenticated",
+    ),
+    "Linear": (
+        (
+            '{"errors":[{"message":"Authentication required","extensions":{"type":"authentication error",'
+            '"code":"AUTHENTICATION_ERROR","statusCode":401}}]}'
+        ),
+        "UpstreamRefused: AUTHENTICATION_ERROR",
+    ),
+    "Shopify": (
+        (
+            '{"errors":[{"message":"Throttled","extensions":{"code":"THROTTLED"}}],"extensions":{"cost":'
+            '{"requestedQueryCost":202,"throttleStatus":{"currentlyAvailable":118,"restoreRate":50.0}}}}'
+        ),
+        "UpstreamLimit",
+    ),
+    "Shopify, a scope": (
+        (
+            '{"data":{"me":null},"errors":[{"message":"Access denied for me field.","path":["me"],'
+            '"extensions":{"code":"ACCESS_DENIED"}}]}'
+        ),
+        "GraphQLErrors: ACCESS_DENIED",
+    ),
+    "GitHub": (
+        '{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded for user ID 1."}]}',
+        "UpstreamLimit",
+    ),
+    "GitHub, a repository": (
+        '{"data":{"me":null},"errors":[{"type":"FORBIDDEN","path":["me"],"message":"Resource not accessible"}]}',
+        "GraphQLErrors",
+    ),
+    "a limit beside data": (
+        '{"data":{"me":"you"},"errors":[{"message":"Too many requests","extensions":{"code":"RATE_LIMITED"}}]}',
+        "UpstreamLimit",
+    ),
+}
+"""Answers in the forms that the servers' documents and sources show, with status 200, and the log's reason for them."""
+
+
+@pytest.mark.parametrize("server", ANSWERS)
+def test_answer_of_a_known_server_is_logged_as_what_it_is(function: Function, api: Api, server: str) -> None:
+    body, reason = ANSWERS[server]
+    api.answer = lambda _: Reply(body.encode())
+    text = function.call("Me", {}).text
+
+    (line,) = function.lines
+    assert line["reason"] == reason
+    assert level_of(line) == (INFO if reason.startswith("GraphQLErrors") else WARNING)
+    assert ("maintainer has to fix" in text) is reason.startswith("UpstreamRefused")
+    assert "no_data" not in line
+
+
 @pytest.mark.parametrize("place", PLACES, ids=".".join)
 @pytest.mark.parametrize("written", ["UNAUTHENTICATED", "unauthenticated", "not-authenticated"])
 def test_code_is_found_where_servers_write_it(place: tuple[str, ...], written: str) -> None:
