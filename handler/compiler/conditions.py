@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from handler.compiler.schema.name_graph import closure
 from handler.policy.evaluation import HIDDEN, NEVER, OPEN, Mask
 from handler.policy.predicates import Predicate
 
@@ -37,13 +36,9 @@ class ConditionTable(list[Predicate]):
         """Add a system and return provisional -> final number. A condition equal to a known one gets its number."""
         numbers: dict[int, int] = {}
         fresh: list[int] = []
-        referred = {number: set().union(*masks) & system.keys() for number, (_, masks) in system.items()}
         for provisional, (name, _) in system.items():
             # The name tells apart types that refer to each other: these share all that they refer to.
-            whole = {
-                (f"* {name}", frozenset[Mask]()),
-                *(system[each] for each in closure([provisional], referred.__getitem__)),
-            }
+            whole = {(f"* {name}", frozenset[Mask]()), *(system[each] for each in _referred(provisional, system))}
             key = frozenset((each, _named(alternatives, system)) for each, alternatives in whole)
             if key not in self._made:
                 self._made[key] = len(self)
@@ -68,6 +63,16 @@ def least(masks: Iterable[Mask]) -> Alternatives:
 def renumbered(mask: Mask, numbers: Mapping[int, int]) -> Mask:
     """Replace the provisional numbers of a mask by final ones."""
     return frozenset(numbers.get(number, number) for number in mask)
+
+
+def _referred(provisional: int, system: System) -> Iterator[int]:
+    """Yield a condition and all that it refers to, directly or not."""
+    waiting, queued = [provisional], {provisional}
+    for number in waiting:  # it grows
+        yield number
+        new = {each for mask in system[number][1] for each in mask if each in system} - queued
+        queued |= new
+        waiting += sorted(new)
 
 
 def _named(alternatives: Alternatives, system: System) -> Alternatives:
