@@ -118,13 +118,6 @@ def _counts(places: Sequence[Sequence[str]], vocabulary: Vocabulary) -> list[Cou
     return [Counter(word for text in texts for word in vocabulary.words(text)) for texts in places]
 
 
-def rank(
-    documents: Sequence[Ranked], question: str, *, vocabulary: Vocabulary | None = None
-) -> list[tuple[str, float]]:
-    """Rank documents once. See ``Ranking.rank``."""
-    return Ranking(documents, vocabulary).rank(question)
-
-
 def best(scores: Mapping[_Key, float], limit: int) -> Sequence[_Key]:
     """Return the keys with the greatest scores; equal scores are ordered by key."""
     least = nlargest(limit, scores.values())[-1:] or [0.0]

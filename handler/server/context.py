@@ -41,11 +41,6 @@ T = TypeVar("T")
 P = TypeVar("P", Prompt, Resource, Skill, CodeKit)
 
 
-def development_at(_: Bundle) -> Principal:
-    """Return the development principal, at any endpoint."""
-    return DEVELOPMENT
-
-
 @record(frozen=True, slots=True, kw_only=True)
 class Services:
     """The services that all requests share.
@@ -66,7 +61,7 @@ class Services:
     tokens: TokenVerifier
     allowed_origins: frozenset[str] = frozenset()
     development: bool = False
-    stand_in: Callable[[Bundle], Principal] = development_at
+    stand_in: Callable[[Bundle], Principal] = lambda _: DEVELOPMENT
     verifiers: Callable[[str], TokenVerifier] | None = None
     signpost: Callable[[str], str] = lambda _: ""
     hosts: frozenset[str] = frozenset()
@@ -114,11 +109,6 @@ class Caller:
     def note(self, **facts: Any) -> None:
         """Add facts to the request's log line: never a token, an unnamed argument or a body."""
         self.facts.update(facts)
-
-    @property
-    def http(self) -> HttpClient:
-        """The HTTP client for requests on behalf of the caller."""
-        return self.services.http
 
     def as_anybody(self) -> Caller:
         """Return this caller as an anonymous caller."""

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from handler.search.ranking import Ranked, rank
+from handler.search.ranking import Ranked, Ranking
 from handler.search.words import Vocabulary
 
 TOOLS = (
@@ -11,7 +11,7 @@ TOOLS = (
 
 
 def keys(question: str, vocabulary: Vocabulary | None = None) -> list[str]:
-    return [key for key, _ in rank(TOOLS, question, vocabulary=vocabulary)]
+    return [key for key, _ in Ranking(TOOLS, vocabulary).rank(question)]
 
 
 def test_names_count_more_than_texts() -> None:
@@ -31,12 +31,12 @@ def test_synonyms_of_an_author_count() -> None:
 def test_equal_scores_are_in_the_order_of_keys() -> None:
     twins = [Ranked(key, ("same",)) for key in "dcba"]
 
-    assert [key for key, _ in rank(twins, "same")] == ["a", "b", "c", "d"]
+    assert [key for key, _ in Ranking(twins).rank("same")] == ["a", "b", "c", "d"]
 
 
 def test_nothing_is_ranked_for_nothing() -> None:
-    assert rank((), "anything") == []
-    assert rank(TOOLS, "") == []
+    assert Ranking(()).rank("anything") == []
+    assert Ranking(TOOLS).rank("") == []
 
 
 def test_words_of_the_best_texts_count_a_little() -> None:
@@ -48,5 +48,5 @@ def test_words_of_the_best_texts_count_a_little() -> None:
         Ranked("e", ("most",), ("something more",)),
     ]
 
-    assert [key for key, _ in rank(told, "invoice")] == ["c", "b", "a"]
-    assert all(0 < score <= 1 for _, score in rank(told, "invoice"))
+    assert [key for key, _ in Ranking(told).rank("invoice")] == ["c", "b", "a"]
+    assert all(0 < score <= 1 for _, score in Ranking(told).rank("invoice"))

@@ -24,9 +24,8 @@ from graphql import (
 )
 
 from handler.answers.plan import OFFSETS, PAGES, SIZES, TOKENS, Argument, Member, Members
-from handler.cold.records import record
 from handler.graph.documents.operation import Selected, fields_by_key, fragments_of, only_operation
-from handler.graph.documents.used_fields import COMPOSITE
+from handler.graph.documents.used_fields import COMPOSITE, visible_field
 from handler.graph.index import named_type
 from handler.graph.view import View
 from handler.strict_json import JSONObject
@@ -59,14 +58,13 @@ def plan_of_text(text: str, view: View, *, settable: Iterable[str] | None = None
 
 def plan_of_document(document: DocumentNode, view: View, *, settable: Iterable[str] | None) -> Members:
     """Return the plan as ``plan_of_text`` does."""
-    types = ViewTypes(view)
     operation = only_operation(document)
     defaults = {
         node.variable.name.value: _number(node.default_value)
         for node in operation.variable_definitions or ()
         if node.default_value
     }
-    walk = _Walk(document, types, defaults, None if settable is None else frozenset(settable))
+    walk = _Walk(document, view, defaults, None if settable is None else frozenset(settable))
     root = view.index.roots[operation.operation.value]
     return walk.members([(root, operation.selection_set)], 0) or Members(fields={})
 
@@ -85,11 +83,11 @@ class _Walk:
     def __init__(
         self,
         document: DocumentNode,
-        types: ViewTypes,
+        view: View,
         defaults: Mapping[str, int | None],
         settable: frozenset[str] | None,
     ) -> None:
-        self._types = types
+        self._view = view
         self._defaults = defaults
         self._settable = settable
         self._fragments = fragments_of(document)
@@ -104,7 +102,7 @@ class _Walk:
 
     def _members(self, selected: Selected, depth: int) -> Members | None:
         nodes = fields_by_key(selected, self._fragments)
-        roles = _Roles(self._types, nodes)
+        roles = _Roles(self._view, nodes)
         fields = {
             key: member
             for key, same in nodes.items()
@@ -115,7 +113,7 @@ class _Walk:
 
     def _member(self, nodes: Sequence[tuple[str, FieldNode]], depth: int, *, is_cursor: bool) -> Member | None:
         """Return the plan of the value under one response key; ``None`` if it stays as it is."""
-        fields = [self._types.field(parent, node.name.value) for parent, node in nodes]
+        fields = [visible_field(self._view, parent, node.name.value) for parent, node in nodes]
         shapes = {(each.type.count("["), self._leaf(each.type)) if each else None for each in fields}
         directives = {each.name.value for _, node in nodes for each in node.directives or ()}
         if len(shapes) != 1 or None in shapes or not directives <= CONDITIONS:
@@ -132,34 +130,32 @@ class _Walk:
         string = leaf == "String" and not is_cursor
         if not (lists or below or string):
             return None
-        paging = self._paging(nodes, fields)
+        paging = self._paging(nodes)
         return None if paging is None else Member(depth=lists, below=below, string=string, paging=paging)
 
     def _leaf(self, type_: str) -> str:
         """Return the name of a leaf type; an empty string for a type with fields."""
         name = named_type(type_)
-        return "" if self._types.kind(name) in COMPOSITE else name
+        return name if _is_leaf(self._view, name) else ""
 
-    def _paging(
-        self, nodes: Sequence[tuple[str, FieldNode]], fields: Sequence[TypedField | None]
-    ) -> dict[str, Argument] | None:
+    def _paging(self, nodes: Sequence[tuple[str, FieldNode]]) -> dict[str, Argument] | None:
         """Return the arguments that page a field, by role; ``None`` if its selections give different ones."""
         selections = {tuple(sorted(map(print_ast, node.arguments or ()))) for _, node in nodes}
-        (_, node), field = nodes[0], fields[0]
-        arguments = field.arguments if field else {}
+        parent, node = nodes[0]
+        arguments = self._view.arguments(parent, node.name.value)
         if len(selections) != 1:
             return None if any(name in ROLES for name in arguments) else {}
         values = {each.name.value: each.value for each in node.arguments or ()}
         by_role: dict[str, Argument] = {}
-        for name, type_ in arguments.items():
-            for role, argument in self._arguments(name, named_type(type_), values.get(name)):
+        for name, declared in arguments.items():
+            for role, argument in self._arguments(name, named_type(declared.type), values.get(name)):
                 if self._usable(role, argument) and not (role in by_role and by_role[role].given):
                     by_role[role] = argument
         return by_role
 
     def _arguments(self, name: str, type_: str, value: ValueNode | None) -> Iterator[tuple[str, Argument]]:
         """Yield the roles of an argument, or of the fields of an input object."""
-        inputs = self._types.inputs(type_)
+        inputs = list(_inputs(self._view, type_))
         if not inputs:
             yield from _with_roles(name, self._argument(name, value))
         for inner in inputs:
@@ -187,8 +183,8 @@ class _Walk:
 class _Roles:
     """The roles of an object's response keys, if all the types that it may have agree."""
 
-    def __init__(self, types: ViewTypes, by_key: Mapping[str, Sequence[tuple[str, FieldNode]]]) -> None:
-        self._types = types
+    def __init__(self, view: View, by_key: Mapping[str, Sequence[tuple[str, FieldNode]]]) -> None:
+        self._view = view
         self._names = {key: {node.name.value for _, node in nodes} for key, nodes in by_key.items()}
         self._parents = {parent for nodes in by_key.values() for parent, _ in nodes}
 
@@ -207,7 +203,7 @@ class _Roles:
             lists = [key for key, each in fields.items() if each.depth == 1 and each.below]
             rows = tuple(lists) if len(lists) == 1 else ()
         edge = self._all_have("node")
-        edges = [self._types.field(parent, "edges") for parent in self._parents]
+        edges = [visible_field(self._view, parent, "edges") for parent in self._parents]
         tokens = () if edge else tuple(key for key in self._names if self._is_end(key))
         return Members(
             fields={},
@@ -216,17 +212,17 @@ class _Roles:
             page_info=page_info,
             tokens=tokens,
             nullable=self._nullable(tokens),
-            offers_cursors=all(each and self._types.field(named_type(each.type), "cursor") for each in edges),
+            offers_cursors=all(each and visible_field(self._view, named_type(each.type), "cursor") for each in edges),
         )
 
     def _is_end(self, key: str) -> bool:
         name = self._name(key)
-        types = {named_type(each.type) for parent in self._parents if (each := self._types.field(parent, name))}
-        return _is_token(name) and self._fits(name) and all(self._types.kind(each) not in COMPOSITE for each in types)
+        types = {named_type(each.type) for parent in self._parents if (each := visible_field(self._view, parent, name))}
+        return _is_token(name) and self._fits(name) and all(_is_leaf(self._view, each) for each in types)
 
     def _nullable(self, keys: Iterable[str]) -> tuple[str, ...]:
         """Return the keys whose fields may be null in all types."""
-        fields = {key: [self._types.field(parent, self._name(key)) for parent in self._parents] for key in keys}
+        fields = {key: [visible_field(self._view, parent, self._name(key)) for parent in self._parents] for key in keys}
         return tuple(
             key for key, typed in fields.items() if not any(each and each.type.endswith("!") for each in typed)
         )
@@ -240,11 +236,11 @@ class _Roles:
         return next(iter(names)) if len(names) == 1 else ""
 
     def _all_have(self, name: str) -> bool:
-        return all(self._types.field(parent, name) for parent in self._parents)
+        return all(visible_field(self._view, parent, name) for parent in self._parents)
 
     def _fits(self, name: str) -> bool:
         """Return whether a field of a connection has the type that its specification gives it."""
-        fields = [self._types.field(parent, name) for parent in self._parents]
+        fields = [visible_field(self._view, parent, name) for parent in self._parents]
         types = {named_type(each.type) for each in fields if each}
         return types == {"Boolean"} if name.startswith("has") else not types & NUMBERS
 
@@ -270,34 +266,12 @@ def _number(value: ValueNode) -> int | None:
     return int(value.value) if isinstance(value, IntValueNode) and len(value.value) < 16 else None
 
 
-@record(frozen=True, slots=True)
-class TypedField:
-    """A field's printed type, and those of its arguments."""
-
-    type: str
-    arguments: Mapping[str, str]
+def _is_leaf(view: View, name: str) -> bool:
+    """Return whether a type has no fields. The API may have types that the view has not, and those are leaves."""
+    return name not in view.index or view.index.kind(name) not in COMPOSITE
 
 
-class ViewTypes:
-    """The types of a view."""
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-
-    def kind(self, name: str) -> str:
-        """Return a type's kind; that of a leaf for a type that the API may have and the view has not."""
-        return self._view.index.kind(name) if name in self._view.index else "scalar"
-
-    def field(self, type_name: str, name: str) -> TypedField | None:
-        """Return a visible field with its visible arguments."""
-        if name not in self._view.members.get(type_name, ()) or self.kind(type_name) not in ("object", "interface"):
-            return None
-        arguments = {each: value.type for each, value in self._view.arguments(type_name, name).items()}
-        return TypedField(self._view.index[type_name].fields[name].type, arguments)
-
-    def inputs(self, name: str) -> Mapping[str, str]:
-        """Return the visible fields of an input object."""
-        if name not in self._view.index or self.kind(name) != "input":
-            return {}
-        visible = self._view.members.get(name, ())
-        return {each: value.type for each, value in self._view.index[name].inputs.items() if each in visible}
+def _inputs(view: View, name: str) -> Iterator[str]:
+    """Yield the visible fields of an input object."""
+    if name in view.index and view.index.kind(name) == "input":
+        yield from (each for each in view.index[name].inputs if each in view.members.get(name, ()))

@@ -54,7 +54,7 @@ from handler.graph.documents.operation import (
     refuse_kind,
 )
 from handler.graph.documents.partial_schema import ValidDocument, ViewSchemas
-from handler.graph.documents.used_fields import field_type
+from handler.graph.documents.used_fields import visible_field
 from handler.graph.index import named_type
 from handler.graph.view import View
 from handler.json_schema.json_bounds import excess_of
@@ -346,10 +346,8 @@ def find_hidden_names(document: DocumentNode, view: View) -> HiddenNames | None:
             for on, node in nodes:
                 if node.name.value == TYPE_NAME and hides_members(on):
                     unions[key] = on
-            types = (
-                (named_type(field_type(view, on, node.name.value) or ""), node.selection_set) for on, node in nodes
-            )
-            if inner := place([(type_, selections) for type_, selections in types if selections]):
+            fields = ((visible_field(view, on, node.name.value), node.selection_set) for on, node in nodes)
+            if inner := place([(named_type(field.type), inside) for field, inside in fields if field and inside]):
                 below[key] = inner
         return _Place(unions, below) if unions or below else None
 

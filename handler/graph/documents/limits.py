@@ -30,7 +30,7 @@ from handler.errors.calls import DocumentRefused
 from handler.graph.documents.locations import fault_at, name_of, printable, quoted_name
 from handler.graph.documents.operation import INTROSPECTION, expanded, fragments_of, only_operation
 from handler.graph.documents.search_fields import SEARCH_FIELDS
-from handler.graph.documents.used_fields import COMPOSITE, field_type
+from handler.graph.documents.used_fields import COMPOSITE, visible_field
 from handler.graph.index import Field, InputValue, ListSize, SchemaIndex, named_type
 from handler.graph.view import View
 
@@ -262,12 +262,12 @@ class _Counter:
             self._field(node, on, under)
 
     def _field(self, node: FieldNode, parent: str, under: _Under) -> None:
-        type_text = field_type(self._view, parent, node.name.value)
-        if type_text is None:  # __typename
+        field = visible_field(self._view, parent, node.name.value)
+        if field is None:  # __typename
             return
-        index, returned = self._view.index, named_type(type_text)
+        index, returned = self._view.index, named_type(field.type)
         sizes = sizes_of(node, self._view, parent, self._variables)
-        lists = type_text.count("[")
+        lists = field.type.count("[")
         times = under.times
         if lists:
             length = _length(node, sizes, under) * DEFAULT_LIST_SIZE ** (lists - 1)
@@ -275,7 +275,7 @@ class _Counter:
         weight = index.weight(returned)
         if weight is None:
             weight = 1 if lists or index.kind(returned) in COMPOSITE else 0
-        self._cost += times * weight + under.times * index[parent].fields[node.name.value].weight
+        self._cost += times * weight + under.times * field.weight
         if self._cost > self._max_cost:
             more = f"with {name_of(node)} the answer could hold more than {self._max_cost} objects and items of lists"
             pages = ", ".join(SIZE_ARGUMENTS)

@@ -33,7 +33,7 @@ from graphql import (
 from handler.cold.records import record
 from handler.graph.documents.operation import MAX_CHARS
 from handler.graph.documents.search_fields import SEARCH_FIELDS, SEARCH_TYPES
-from handler.graph.index import SchemaIndex, named_type
+from handler.graph.index import Field, SchemaIndex, named_type
 from handler.graph.view import View
 
 __all__ = ["Node", "OperationDefinitionNode", "fields_in", "fields_of_text", "fields_read", "parse", "print_ast"]
@@ -78,12 +78,9 @@ def touched_by(document: DocumentNode, view: View) -> Touched:
     return Touched(fields, arguments, types, frozenset(directives), parents, walk.searches)
 
 
-def field_type(view: View, parent: str, field_name: str) -> str | None:
-    """Return the printed type of a visible field; ``None`` if there is no such field."""
-    if field_name not in view.members.get(parent, ()):
-        return None
-    field = view.index[parent].fields.get(field_name)
-    return field.type if field else None
+def visible_field(view: View, parent: str, name: str) -> Field | None:
+    """Return a visible field; ``None`` if there is no such field."""
+    return view.index[parent].fields.get(name) if name in view.members.get(parent, ()) else None
 
 
 class _Walk:
@@ -134,15 +131,15 @@ class _Walk:
     def _field(self, node: FieldNode, parent: str) -> None:
         name = node.name.value
         searches = name in SEARCH_FIELDS  # even if a schema, against the specification, has a field of this name
-        type_text = None if searches else field_type(self._view, parent, name)
+        field = None if searches else visible_field(self._view, parent, name)
         self.searches |= searches
-        if type_text is not None:
+        if field is not None:
             self.fields.add((parent, name))
             visible = self._view.arguments(parent, name) if node.arguments else ()
             names = (each.name.value for each in node.arguments or ())
             self.arguments |= {(parent, name, each) for each in names if each in visible}
         if node.selection_set:
-            self.selections(node.selection_set, named_type(type_text or ""))
+            self.selections(node.selection_set, named_type(field.type) if field else "")
 
 
 def fields_read(document: DocumentNode, index: SchemaIndex) -> frozenset[str]:

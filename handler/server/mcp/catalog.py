@@ -8,7 +8,7 @@ from typing import Any
 from handler.bundle.tools import CatalogTool, PrescribedTool, only_reads
 from handler.code_tools.sections import SECTIONS, Listed, Sections, category_of
 from handler.errors.calls import ToolError
-from handler.search.ranking import Ranked, rank
+from handler.search.ranking import Ranked, Ranking
 from handler.search.words import Vocabulary
 from handler.server.asgi.response_size import TOO_LARGE, encoded
 from handler.server.mcp.content import prompts_for, resources_for, templates_for
@@ -91,7 +91,7 @@ def _best(call: Call, sections: Sections, arguments: Mapping[str, Any], *, searc
     if query.strip():
         documents = [ranked_of(listed, key=f"{place:06}") for place, (_, listed) in enumerate(entries)]
         vocabulary = Vocabulary(synonyms=call.caller.endpoint.bundle.synonyms)
-        entries = [entries[int(key)] for key, _ in rank(documents, query, vocabulary=vocabulary)]
+        entries = [entries[int(key)] for key, _ in Ranking(documents, vocabulary).rank(query)]
     lines: JSONObject = {section: [] for section in sections}
     for section, listed in entries[:MAX_FOUND]:
         lines[section].append(catalog_line(section, listed, search=search))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -79,20 +80,12 @@ def register_route(services: Services) -> Answer:
 
 def authorize_route(services: Services) -> Answer:
     """Build the route to which a client sends its user to sign in."""
-
-    async def authorize(site: ProxySite, http_call: HttpCall) -> Response:
-        return _redirect(authorize_location(site, http_call.scope["query_string"]))
-
-    return _route(services, "oauth_authorize", authorize)
+    return _route(services, "oauth_authorize", partial(_redirect, authorize_location))
 
 
 def callback_route(services: Services) -> Answer:
     """Build the route to which the provider sends the user back."""
-
-    async def callback(site: ProxySite, http_call: HttpCall) -> Response:
-        return _redirect(callback_location(site, http_call.scope["query_string"]))
-
-    return _route(services, "oauth_callback", callback)
+    return _route(services, "oauth_callback", partial(_redirect, callback_location))
 
 
 def token_route(services: Services) -> Answer:
@@ -216,7 +209,8 @@ def _unavailable(http_call: HttpCall, reason: str, *, description: str = PROVIDE
     return json_response({"error": "temporarily_unavailable", "error_description": description}, status=502)
 
 
-def _redirect(location: str) -> Response:
+async def _redirect(locate: Callable[[ProxySite, bytes], str], site: ProxySite, http_call: HttpCall) -> Response:
+    location = locate(site, http_call.scope["query_string"])
     return Response(status_code=302, headers={"location": location, "referrer-policy": "no-referrer"})
 
 

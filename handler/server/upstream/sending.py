@@ -57,7 +57,7 @@ async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
         headers = {**ours, **request.headers, **credential.headers}
         headers |= await signature_headers(caller, request, headers)
         ready = replaced(request, headers=headers, timeout_s=_left(request, deadline))
-        answer = await circuits.send(caller.http, ready, endpoint=endpoint, asked=caller_key)
+        answer = await circuits.send(caller.services.http, ready, endpoint=endpoint, asked=caller_key)
         answer = _without_secrets(answer, credential, request.url)
         refused = answer.status == UNAUTHORIZED or (ERRORS in answer.body and _refuses_in_graphql(answer, request))
         if not (refused and credential.refuse() and may_repeat):

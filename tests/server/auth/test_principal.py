@@ -19,7 +19,6 @@ from handler.http.client import HttpClient
 from handler.server.auth.identification import Presented, identify
 from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, anonymous_at
 from handler.server.auth.tokens import TokenVerifier
-from handler.server.context import development_at
 from tests.bundle.test_model import EMPTY
 from tests.support.endpoints import compiled
 from tests.support.function import Function, running_function
@@ -68,7 +67,7 @@ def identified(headers: Mapping[str, str], bundle: Bundle, *, development: bool 
     with closing(HttpClient(LOCAL)) as http:
         tokens = TokenVerifier(http, secrets={})
         presented = Presented(headers=headers)
-        stand_in = development_at if development else anonymous_at
+        stand_in = (lambda _: DEVELOPMENT) if development else anonymous_at
         return asyncio.run(identify(presented, bundle, tokens=tokens, without_credential=stand_in, now=now))
 
 

@@ -13,7 +13,7 @@ import pytest
 from handler.bundle.tools import CatalogTool
 from handler.code_tools.sections import Listed
 from handler.compiler.compile import Compiled
-from handler.search.ranking import rank
+from handler.search.ranking import Ranking
 from handler.server.asgi.response_size import Room
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.mcp.catalog import ranked_of
@@ -280,7 +280,7 @@ def test_answers_and_their_order_are_those_of_an_endpoint_without_the_hidden_too
 def ranked_over_all(made: Compiled, question: str, names: list[str]) -> list[str]:
     tools = [tool for tool in made.bundle.tools if not isinstance(tool, CatalogTool)]
     documents = [ranked_of(Listed(entry=tool.entry), key=tool.name) for tool in tools]
-    return [key for key, _ in rank(documents, question) if key in names]
+    return [key for key, _ in Ranking(documents).rank(question) if key in names]
 
 
 def test_words_of_the_author_find_tools(tmp_path: Path) -> None:
