@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -554,18 +553,4 @@ def _place_in_words(place: Place | None, folder: Path, *, end: str = ": ") -> st
 
 
 def _show_line(text: str, *, indent: int = 0) -> None:
-    """Print a line, wrapped between words on a terminal: a path or a coordinate stays whole."""
-    text = one_line(text)
-    if not OUT.is_terminal:
-        say(f"{' ' * indent}{text}")
-        return
-    lines = textwrap.wrap(
-        text,
-        max(OUT.width, 20),
-        initial_indent=" " * indent,
-        subsequent_indent=" " * (indent + 4),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    for line in lines or [""]:
-        say(line)
+    say(f"{' ' * indent}{one_line(text)}")

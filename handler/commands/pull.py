@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from handler.commands.command_line import REFUSED, CommandRefused, UsageRefused
-from handler.commands.console import problem_line, say, show_json, shown_place, slow_work
+from handler.commands.console import plain_problem, problem_line, say, show_json, slow_work
 from handler.commands.folders.atomic_writes import replace_text
 from handler.commands.folders.endpoints import add_folder_arguments, find_endpoints
 from handler.commands.schema_source.schema_file import are_equal, compare_schemas
@@ -95,16 +95,11 @@ def _renew(folder: Path, old: str, sdl: str, source: SchemaSource, options: argp
         replace_text(file, text)
     if options.json:
         facts |= {"changed": True, "written": not options.check, "breaks": breaks, **changes}
-        plain = [[_plain(each, folder) for each in some] for some in (problems, warnings)]
+        plain = [[plain_problem(each, folder) for each in some] for some in (problems, warnings)]
         show_json({**facts, "problems": plain[0], "warnings": plain[1]})
     else:
         say("Nothing was written (--check)." if options.check else f"Wrote {file.as_posix()}.")
     return 1 if breaks else 0
-
-
-def _plain(problem: Problem, folder: Path) -> JSONObject:
-    file, line, column = shown_place(problem, folder)
-    return {"file": file, "line": line, "column": column, "code": problem.code, "sentence": problem.sentence}
 
 
 def _source_of(folder: Path, text: str, options: argparse.Namespace, headers: RequestHeaders) -> SchemaSource:

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+from handler.json_schema.fast_path import REFERENCE
 from handler.lru import Lru
 from handler.strict_json import JSONObject, objects_in, to_json_bytes
 
 TYPE = "stile:type"
-
-DEFINITIONS = "#/$defs/"
 
 SHORT_ENUM_BYTES = 200
 """Enums with shorter lists of values are not types of their own, but repeated at each use."""
@@ -114,7 +113,7 @@ class _Read:
 
     def _referring(self, schema: JSONObject) -> JSONObject:
         bare = each_below(schema, self._referring)
-        name = bare.pop("$ref", "").removeprefix(DEFINITIONS)
+        name = bare.pop("$ref", "").removeprefix(REFERENCE)
         if name:
             return {**plain(self._short[name]), **bare} if name in self._short else {"$ref": name, **bare}
         if TYPE not in schema or _is_short_enum(schema):
@@ -184,7 +183,7 @@ def leaves_first(definitions: Mapping[str, JSONObject]) -> dict[str, JSONObject]
             ordered.setdefault(waiting.pop(), definitions[name])
             continue
         begun.add(name)
-        below = {each.removeprefix(DEFINITIONS) for each in references_in(definitions[name])}
+        below = {each.removeprefix(REFERENCE) for each in references_in(definitions[name])}
         waiting += sorted((below & definitions.keys()) - begun, reverse=True)
     return ordered
 

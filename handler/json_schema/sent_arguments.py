@@ -12,27 +12,20 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any
 
+from handler.json_schema.fast_path import REFERENCE, TYPES
 from handler.strict_json import JSONObject, parse_json
 from handler.text.sentences import pointer_of
 
-ANY_TYPE = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+ANY_TYPE = frozenset().union(*TYPES.values())
 
 MAX_STEPS = 8
 """Depth of schemas that refer to each other for one value."""
 
-REFERENCE = "#/$defs/"
-
 BEGINNINGS: Mapping[str, str] = {"{": "object", "[": "array"}
 STRUCTURES = frozenset(BEGINNINGS.values())
 
-JSON_TYPES: Mapping[type, Sequence[str]] = {
-    bool: ("boolean",),
-    int: ("integer", "number"),
-    float: ("number", "integer"),
-    dict: ("object",),
-    list: ("array",),
-    type(None): ("null",),
-}
+JSON_TYPES: Mapping[type, Sequence[str]] = {**TYPES, float: TYPES[int], str: ()}
+"""Type of the JSON in a text -> its names in schemas. A text in a text stays, and 2.0 may be an integer."""
 
 
 def has_null(value: Any) -> bool:

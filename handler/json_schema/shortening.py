@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
+from handler.json_schema.fast_path import REFERENCE
 from handler.json_schema.input_types import (
-    DEFINITIONS,
     InputType,
     SharedTypes,
     Use,
@@ -43,7 +43,7 @@ MAX_NAMED = 6
 """Members that an open type names, if there is room."""
 
 _REFERENCE = len('{"$ref":"#/$defs/"}') + len("_2")
-_IN_REFERENCE = len(DEFINITIONS) + len("_2")
+_IN_REFERENCE = len(REFERENCE) + len("_2")
 _DEFINITION = len('"_2":,')
 
 
@@ -242,7 +242,7 @@ class _Choice:
         of_place = {name: value for name, value in schema.items() if name != "$ref"}
         if self._uses[key] > 1 or level == MAX_INLINE_LEVELS:
             defined.append(key)
-            return {"$ref": DEFINITIONS + self._name(key), **of_place}
+            return {"$ref": REFERENCE + self._name(key), **of_place}
         form = self._resolved(self._forms[key], key, defined, level=level + 1)
         texts = [each["description"] for each in (of_place, form) if "description" in each]
         if key in self.whole:

@@ -186,7 +186,7 @@ def test_document_for_programs_has_places_and_codes(workplace: Path, stile: Stil
         "warnings",
     }  # fmt: skip
     assert report["written"] is False
-    assert report["problems"][0].keys() == {"file", "line", "column", "code", "sentence"}
+    assert report["problems"][0].keys() == {"file", "line", "column", "code", "sentence", "coordinates"}
     assert report["removed"] == ["Product.price"]
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from handler.audience.caller_classes import mask_in_words
-from handler.bundle.content import Prompt, Resource, Skill, TextPrompt
+from handler.bundle.content import TextPrompt
 from handler.bundle.identity import ApiKey, Identity, Issuer
 from handler.bundle.model import Bundle
 from handler.bundle.tools import (
@@ -27,10 +27,9 @@ from handler.commands.changes.schema_comparison import (
     argument_changes,
     entry_of,
     output_changes,
-    prompt_argument_changes,
-    prompt_value_changes,
     variable_changes,
 )
+from handler.commands.publishing.bundle_parts import Content, contents_of
 from handler.list_entries import BYTES_PER_TOKEN
 from handler.policy.evaluation import OPEN, Mask
 from handler.strict_json import JSONObject, to_json_bytes
@@ -45,8 +44,6 @@ FORMS: Mapping[str, frozenset[str]] = {
 }
 
 RESULT = "max_result_bytes"
-
-Content = Prompt | Resource | Skill
 
 T = TypeVar("T")
 
@@ -363,7 +360,7 @@ def _number_change(old: float, new: float, *, about: str, where: str) -> Iterato
 
 def content_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
     """Yield the differences of the prompts, resources, skills, instructions and persisted documents."""
-    old, new = contents_of(before), contents_of(after)
+    old, new = own_contents_of(before), own_contents_of(after)
     for name in [name for name in new if name not in old]:
         yield Change("content-added", name, f"{name} is new")
     for name, each in old.items():
@@ -377,13 +374,10 @@ def content_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
     yield from _documents(before, after)
 
 
-def contents_of(bundle: Bundle) -> dict[str, Content]:
+def own_contents_of(bundle: Bundle) -> dict[str, Content]:
     """Return the prompts, resources and skills by their kind and name. The files of skills are part of skills."""
-    prompts: dict[str, Content] = {f"prompt {prompt.name}": prompt for prompt in bundle.prompts}
-    skills: dict[str, Content] = {f"skill {skill.name}": skill for skill in bundle.skills}
-    resources = {f"resource {each.entry.get('uri') or each.entry['uriTemplate']}": each for each in bundle.resources}
     of_skills = {f"resource {file['uri']}" for skill in bundle.skills for file in skill.entry["resources"]}
-    return prompts | {name: each for name, each in resources.items() if name not in of_skills} | skills
+    return {name: each for name, each in contents_of(bundle).items() if name not in of_skills}
 
 
 def _opened(name: str, before: tuple[Bundle, Mask], after: tuple[Bundle, Mask]) -> Iterator[Change]:
@@ -397,19 +391,24 @@ def _opened(name: str, before: tuple[Bundle, Mask], after: tuple[Bundle, Mask]) 
 
 def _of_content(name: str, old: Content, new: Content) -> Iterator[Change]:
     if name.startswith("prompt "):
-        yield from prompt_argument_changes(old.entry.get("arguments"), new.entry.get("arguments"), about=name)
-    if isinstance(old, TextPrompt) and isinstance(new, TextPrompt):  # a function may take other values than it offers
-        names = [{each["name"] for each in prompt.entry.get("arguments", ())} for prompt in (old, new)]
-        both = names[0] & names[1]
-        was, now = (
-            {key: prompt.completions[key] for key in prompt.completions if key in both} for prompt in (old, new)
-        )
-        yield from prompt_value_changes(was, now, about=name)
+        # A function may take other values than it offers.
+        has_values = isinstance(old, TextPrompt) and isinstance(new, TextPrompt)
+        schemas = [_schema_of(each, has_values=has_values) for each in (old, new)]
+        yield from variable_changes(*schemas, about=name)
     if replace(old, mask=OPEN) != replace(new, mask=OPEN):
         # Members of a page's ``_meta.ui``, such as the origins that it may ask, are named.
         parts = _differing(*((each.entry.get("_meta") or {}).get("ui") or {} for each in (old, new)))
         with_others = f", with other {', '.join(parts)}" if parts else ""
         yield Change("content-changed", name, f"{name} is another{with_others}")
+
+
+def _schema_of(prompt: Content, *, has_values: bool) -> JSONObject:
+    """Return the JSON Schema of a prompt's arguments, with their values if it ``has_values``."""
+    arguments = prompt.entry.get("arguments") or ()
+    values = prompt.completions if has_values and isinstance(prompt, TextPrompt) else {}
+    enums = {name: {"enum": each} for name, each in values.items()}
+    properties = {each["name"]: {"type": "string", **enums.get(each["name"], {})} for each in arguments}
+    return {"properties": properties, "required": [each["name"] for each in arguments if each.get("required")]}
 
 
 def _documents(before: Bundle, after: Bundle) -> Iterator[Change]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from handler.audience.caller_classes import EVERYBODY, CallerClasses, mask_in_words
 from handler.audience.view_paths import parts_of, resolve_in
 from handler.audience.ways import Published, ViewCache, Way, Ways, traits_of
-from handler.commands.changes.bundle_changes import contents_of
+from handler.commands.changes.bundle_changes import own_contents_of
 from handler.commands.changes.change import Change
 from handler.compiler.schema.name_graph import closure
 from handler.errors.authoring import UnknownCoordinate
@@ -97,7 +97,7 @@ class ReachChanges:
             return any(way.open & EVERYBODY for name, way in self._ways[1].items() if name == change.about)
         if change.code not in ("content-added", "content-opened"):
             return change.code == "anonymous-admitted"
-        contents = [(bits, contents_of(bits.bundle).get(change.about)) for bits in self._bits]
+        contents = [(bits, own_contents_of(bits.bundle).get(change.about)) for bits in self._bits]
         was, now = (bool(each and bits.surely(each.mask) & EVERYBODY) for bits, each in contents)
         return now and not was
 

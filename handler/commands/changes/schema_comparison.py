@@ -330,7 +330,7 @@ def _change(difference: Difference, about: str, *, owner: str) -> Change:
 
 
 def variable_changes(before: Mapping[str, Any], after: Mapping[str, Any], *, about: str) -> Iterator[Change]:
-    """Yield the differences of the variables that an operation takes. ``about`` names it."""
+    """Yield the differences of the variables of an operation, or the arguments of a prompt. ``about`` names it."""
     differences = schema_differences(before, after)
     yield from (_change(each, about, owner=about) for each in differences if each.kind in ARGUMENT_CODES)
 
@@ -347,34 +347,3 @@ def output_changes(before: Any, after: Any, *, tool: str) -> Iterator[Change]:
             code, sentence = RESULT_CODES[each.kind]
             words = sentence.format(path=f'"{each.path}"' if each.path else "a whole", words=each.words)
             yield Change(code, tool, f"the result of tool {tool} {words}")
-
-
-def prompt_argument_changes(before: Any, after: Any, *, about: str) -> Iterator[Change]:
-    """Yield the differences of a prompt's arguments, which are lists of names."""
-    old, new = ({str(each["name"]): each.get("required") is True for each in of or ()} for of in (before, after))
-    for name in {**old, **new}:
-        if name not in old:
-            code, verb = ("argument-required-added", "needs") if new[name] else ("argument-added", "takes")
-        elif name not in new:
-            code, verb = "argument-removed", "does not take"
-        elif old[name] != new[name]:
-            code, verb = ("argument-required", "needs") if new[name] else ("argument-optional", "does not need")
-        else:
-            continue
-        yield Change(code, about, f'{about} {verb} "{name}"')
-
-
-def prompt_value_changes(
-    before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]], *, about: str
-) -> Iterator[Change]:
-    """Yield the differences of the values that a prompt's arguments take. An argument that is not there takes all."""
-    for name in {**before, **after}:
-        old, new = before.get(name), after.get(name)
-        if old is None or new is None:
-            code, values = ("argument-narrowed", "some values") if old is None else ("argument-widened", "any value")
-            yield Change(code, about, f'{about} takes {values} of "{name}"')
-            continue
-        for each in [each for each in new if each not in old]:
-            yield Change("argument-value-added", about, f'{about}: "{name}" takes the value {each}')
-        for each in [each for each in old if each not in new]:
-            yield Change("argument-value-removed", about, f'{about}: "{name}" does not take the value {each}')

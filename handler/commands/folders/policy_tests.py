@@ -45,7 +45,10 @@ def policy_problems(
     """Return the expectations of an endpoint that are not met, and the mistakes of their file."""
     problems = Problems()
     root = compiled.env_file.parent.relative_to(folder)
-    entries = _read_expectations(folder, (root / POLICY_TESTS).as_posix(), problems, stage=stage)
+    files, file = EndpointFiles(folder, problems), (root / POLICY_TESTS).as_posix()
+    sections = read_entries(files, file, problems, stage=stage, keys=KEYS)
+    read = [_entry(section, problems, folder=folder / root) for section in sections]
+    entries = [entry for entry in read if entry]
     trial = Problems()
     _judge(Reach(compiled, None), entries, trial)
     if trial.errors:
@@ -275,14 +278,6 @@ class Expectation:
     exactly: Sequence[Named] | None  # all tools that the caller may call; ``None`` if not given
     exactly_at: Place
     tries: Sequence[Try]
-
-
-def _read_expectations(folder: Path, file: str, problems: Problems, *, stage: str | None) -> list[Expectation]:
-    """Read the entries for a stage. Files of claims are found from the folder of ``file``."""
-    files = EndpointFiles(folder, problems)
-    sections = read_entries(files, file, problems, stage=stage, keys=KEYS)
-    entries = [_entry(section, problems, folder=(folder / file).parent) for section in sections]
-    return [entry for entry in entries if entry]
 
 
 def read_entries(

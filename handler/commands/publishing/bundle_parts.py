@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from handler.bundle.content import Prompt, Resource, Skill
 from handler.bundle.model import Bundle
 from handler.bundle.stored import read_bundle
 from handler.errors.infrastructure import BundleError
+
+Content = Prompt | Resource | Skill
 
 SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 
@@ -47,9 +50,12 @@ def changed_parts(bundle: Bundle, before: bytes | None) -> tuple[str, ...]:
 def _parts_of(bundle: Bundle) -> Mapping[str, object]:
     """Return the parts of an endpoint that clients see, by name; a name that is not a tool's begins with its kind."""
     tools = {tool.name: tool for tool in bundle.tools}
-    prompts = {f"prompt {prompt.name}": prompt for prompt in bundle.prompts}
-    uris = [str(each.entry.get("uri") or each.entry["uriTemplate"]) for each in bundle.resources]
-    resources = {f"resource {uri}": each for uri, each in zip(uris, bundle.resources, strict=True)}
-    skills = {f"skill {skill.name}": skill for skill in bundle.skills}
     instructions = {"instructions": bundle.instructions} if bundle.instructions else {}
-    return {**tools, **prompts, **resources, **skills, **instructions}
+    return {**tools, **contents_of(bundle), **instructions}
+
+
+def contents_of(bundle: Bundle) -> dict[str, Content]:
+    """Return the prompts, resources and skills by their kind and name."""
+    prompts: dict[str, Content] = {f"prompt {prompt.name}": prompt for prompt in bundle.prompts}
+    resources = {f"resource {each.entry.get('uri') or each.entry['uriTemplate']}": each for each in bundle.resources}
+    return prompts | resources | {f"skill {skill.name}": skill for skill in bundle.skills}

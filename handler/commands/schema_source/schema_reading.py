@@ -116,7 +116,7 @@ def read_sdl(
     if not source.is_url:
         if headers:
             raise UsageRefused(f"-H is for the URL of an API, and {source.shown} is a file")
-        return _api_part(_read_file(source), source)
+        return _api_part(_sdl_in(_read_bytes(source), source), source)
     with closing(local_http()) as http:
         deadline = time.monotonic() + timeout_s
         api = _Api(source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s, old=old)
@@ -320,10 +320,6 @@ class _Api:
 def _is_page(response: HttpResponse) -> bool:
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     return kind in ("text/html", "application/xhtml+xml") or response.body[:200].lstrip().startswith(b"<")
-
-
-def _read_file(source: SchemaSource) -> str:
-    return _sdl_in(_read_bytes(source), source)
 
 
 def _sdl_in(document: bytes, source: SchemaSource) -> str:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from importlib.util import resolve_name
-from pathlib import Path
+from collections.abc import Iterator
 
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS, OF_GRAPHQL_TOOLS, comment_above
@@ -118,51 +114,21 @@ def unexplained_enum(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 def old_import(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """A module imports tools in Python from the place where their API was before.
 
-    The modules of toolkits are read, and the modules that they import.
+    All files of the packages of toolkits are read.
     """
-    for kit in endpoint.context.config.code.kits:
-        for file, tree in _sources(kit.module, endpoint.code.modules):
-            for node in ast.walk(tree):
-                match node:
-                    case ast.ImportFrom(module=str(old), names=names, level=0) if old in OLD_PLACES:
-                        new: ast.stmt = ast.ImportFrom(module=OLD_PLACES[old], names=names, level=0)
-                    case ast.Import(names=names) if old := next(
-                        (each.name for each in names if each.name in OLD_PLACES), ""
-                    ):
-                        places = [(OLD_PLACES.get(each.name, each.name), each.asname) for each in names]
-                        new = ast.Import(names=[ast.alias(name, asname) for name, asname in places])
-                    case _:
-                        continue
-                sentence = f"{old} offers the API of Python tools in this version only: write `{ast.unparse(new)}`"
-                yield Finding(Place(file, node.lineno, node.col_offset + 1), sentence, (kit.module,))
+    for package in dict.fromkeys(kit.module.partition(".")[0] for kit in endpoint.context.config.code.kits):
+        from handler.compiler.tools.fastmcp_imports import module_nodes  # only endpoints with code need it
 
-
-def _sources(first: str, modules: Sequence[str]) -> Iterator[tuple[str, ast.Module]]:
-    """Yield file and syntax tree of a module, and of all ``modules`` that it imports, directly or not."""
-    from handler.code_tools.modules import is_among  # only endpoints with code need it
-
-    waiting, visited = [first], set[str]()
-    while waiting:
-        name = waiting.pop()
-        module = sys.modules.get(name)
-        if module is None or name in visited or not is_among(name, modules):
-            continue
-        visited.add(name)
-        waiting.append(name.rpartition(".")[0])
-        file = str(getattr(module, "__file__", None) or "")
-        with suppress(OSError, SyntaxError, ValueError):  # no source, or one that has changed since the import
-            tree = ast.parse(Path(file).read_bytes())
-            waiting += _imports(tree, module.__package__)
-            yield file, tree
-
-
-def _imports(tree: ast.Module, package: str | None) -> Iterator[str]:
-    """Yield the names of modules in a module's import statements, and some names that are not modules."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import(names=names):
-                yield from (each.name for each in names)
-            case ast.ImportFrom(module=source, names=names, level=level):
-                with suppress(ImportError):  # more dots than there are packages, in code that never ran
-                    base = resolve_name("." * level + (source or ""), package)
-                    yield from (base, *(f"{base}.{each.name}" for each in names))
+        for file, node in module_nodes([package]):
+            match node:
+                case ast.ImportFrom(module=str(old), names=names, level=0) if old in OLD_PLACES:
+                    new: ast.stmt = ast.ImportFrom(module=OLD_PLACES[old], names=names, level=0)
+                case ast.Import(names=names) if old := next(
+                    (each.name for each in names if each.name in OLD_PLACES), ""
+                ):
+                    places = [(OLD_PLACES.get(each.name, each.name), each.asname) for each in names]
+                    new = ast.Import(names=[ast.alias(name, asname) for name, asname in places])
+                case _:
+                    continue
+            sentence = f"{old} offers the API of Python tools in this version only: write `{ast.unparse(new)}`"
+            yield Finding(Place(str(file), node.lineno, node.col_offset + 1), sentence, (package,))

@@ -21,6 +21,7 @@ from graphql import (
     ListValueNode,
     NullValueNode,
     ObjectValueNode,
+    StringValueNode,
     value_from_ast_untyped,
 )
 
@@ -125,7 +126,7 @@ def coordinates_in(node: Any, type_: Any) -> Iterator[str]:
                 if field.name.value in type_.fields:
                     yield f"{type_.name}.{field.name.value}"
                     yield from coordinates_in(field.value, type_.fields[field.name.value].type)
-        case EnumValueNode(), GraphQLEnumType():
+        case EnumValueNode() | StringValueNode(), GraphQLEnumType():  # examples may be written as JSON
             yield f"{type_.name}.{node.value}"
 
 

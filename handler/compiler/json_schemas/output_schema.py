@@ -35,19 +35,13 @@ from graphql import (
     is_leaf_type,
 )
 
+from handler.compiler.json_schemas.scalars import BUILT_IN
 from handler.compiler.schema.vendor_directives import EXECUTABLE
 from handler.graph.documents.operation import fragments_of
 from handler.json_schema.input_types import references_in
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.strict_json import JSONObject, to_json_bytes
 from handler.text.sentences import some
-
-SCALARS: Mapping[str, JSONObject] = {
-    "Int": {"type": "integer"},
-    "Float": {"type": "number"},
-    "String": {"type": "string"},
-    "Boolean": {"type": "boolean"},
-}
 
 ID: JSONObject = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
 """GraphQL serializes an ID as a string; several servers send a stored number."""
@@ -225,7 +219,7 @@ class _Shapes:
             case _ if str(type_) == "ID":
                 return self.shared.add("ID", ID)
             case _ if is_leaf_type(type_):
-                return dict(SCALARS.get(str(type_), {}))
+                return dict(BUILT_IN[str(type_)].advertised) if str(type_) in BUILT_IN else {}
             case _:
                 return self.composite(self._schema.type_map[str(type_)], below)
 

@@ -93,11 +93,8 @@ def operation_files(
     files: EndpointFiles, folder: str, problems: Problems, *, suffixes: tuple[str, ...] = SUFFIXES
 ) -> list[str]:
     """Return the files of operations in or below ``folder``, by name. Unreadable folders are reported."""
-    search = files.find(folder, suffixes=suffixes)
-    for at, reason in search.faults:
-        problems.add(Place(at), f"it {reason}", code="unreadable-file")
     names: list[str] = []
-    for name in search.files:
+    for name in files.search(folder, suffixes=suffixes).files:
         if _has_half_character(name) and name.lower().endswith(suffixes):
             problems.add(Place(name), "its name is not UTF-8", code="invalid-file-name")
         elif name.lower().endswith(suffixes):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields
 from functools import cache
@@ -73,9 +73,10 @@ def build_schema_of(
     for error in errors:
         undeclared.setdefault(_undeclared_by_the_api(error), []).append(error)
     errors = undeclared.pop("", [])
+    carriers = directive_carriers(document) if undeclared else []
     for name, uses in undeclared.items():
         sentence = (
-            f"@{name} is not declared, so it has no effect: index.graphql may have {_declaration(name, document)}"
+            f"@{name} is not declared, so it has no effect: index.graphql may have {declaration_of(name, carriers)}"
         )
         more = f" ({len(uses)} uses in all)" if len(uses) > 1 else ""
         problems.warn(uses[0], f"{sentence}{more}", code="undeclared-directive", about=[name])
@@ -102,23 +103,33 @@ VALUES = {"boolean_value": "Boolean", "float_value": "Float", "int_value": "Int"
 LOCATIONS = {"field": "FIELD_DEFINITION", "input_value": "ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION"}
 
 
-def _declaration(name: str, document: DocumentNode) -> str:
-    """Return the line that declares a directive as it is used; an enum or an object stands as a blank."""
+def _type_of(value: Any) -> str:
+    """Return the type of a literal; an enum or an object stands as a blank."""
+    items = getattr(value, "values", None)
+    type_ = VALUES.get(items[0].kind if items else value.kind, "…")
+    return f"[{type_}]" if items is not None else type_
+
+
+def directive_carriers(*nodes: Node) -> list[Any]:
+    """Return the nodes in or below ``nodes`` that have directives."""
+    return [node for node in nodes_in(*nodes) if getattr(node, "directives", None)]
+
+
+def declaration_of(
+    name: str, carriers: Iterable[Any], *, type_of: Callable[[Any], str] = _type_of, repeatable: bool = False
+) -> str:
+    """Return the line that declares a directive as it is used. ``type_of`` returns the type of an argument's value."""
     arguments: dict[str, str] = {}
     places: dict[str, None] = {}
-    repeatable = ""
-    for node in nodes_in(document):
-        uses = [each for each in getattr(node, "directives", None) or () if each.name.value == name]
-        repeatable = "repeatable " if len(uses) > 1 else repeatable
-        for argument in (argument for use in uses for argument in use.arguments or ()):
-            items: Any = getattr(argument.value, "values", None)
-            type_ = VALUES.get(items[0].kind if items else argument.value.kind, "…")
-            arguments[argument.name.value] = f"[{type_}]" if items is not None else type_
+    for node in carriers:
+        uses = [each for each in node.directives if each.name.value == name]
+        repeatable |= len(uses) > 1
+        arguments |= {each.name.value: type_of(each.value) for use in uses for each in use.arguments or ()}
         if uses:
             kind = re.sub(r"(_type)?_(definition|extension)$", "", node.kind)
             places[LOCATIONS.get(kind, kind.upper())] = None
     inner = ", ".join(f"{argument}: {type_}" for argument, type_ in arguments.items())
-    return f"directive @{name}{inner and f'({inner})'} {repeatable}on {' | '.join(places)}"
+    return f"directive @{name}{inner and f'({inner})'} {'repeatable ' if repeatable else ''}on {' | '.join(places)}"
 
 
 MEMBERS: Mapping[str, tuple[type, str]] = {

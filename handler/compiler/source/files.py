@@ -117,6 +117,13 @@ class EndpointFiles:
                 break
         return Found(files=tuple(sorted(files[:MAX_FILES_FOUND])), links=tuple(sorted(links)), faults=tuple(faults))
 
+    def search(self, below: str, *, suffixes: tuple[str, ...] = ()) -> Found:
+        """Find files as ``find`` does, and report folders that cannot be searched."""
+        found = self.find(below, suffixes=suffixes)
+        for name, reason in found.faults:
+            self._problems.add(Place(name), f"it {reason}", code="unreadable-file")
+        return found
+
     def folders(self, below: str) -> list[str]:
         """List the sorted names of a folder's folders and links to folders; empty if it cannot be read."""
         return [name for name in self._names_in(below) if (self.folder / below / name).is_dir()]

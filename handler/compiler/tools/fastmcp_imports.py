@@ -47,7 +47,7 @@ REPLACEMENTS: Mapping[str, str] = {
 def fastmcp_imports(modules: Sequence[str]) -> list[tuple[Place, str, bool]]:
     """Return each import of the packages in all files of some modules: place, sentence, and if it is not installed."""
     imports = []
-    for file, node in _nodes(modules):
+    for file, node in module_nodes(modules):
         match node:
             case ast.ImportFrom(module=str() as module, level=0, names=aliases):
                 names = [(module, each.name) for each in aliases if is_among(module, PACKAGES)]
@@ -67,7 +67,7 @@ def fastmcp_imports(modules: Sequence[str]) -> list[tuple[Place, str, bool]]:
 def unknown_options(modules: Sequence[str], sentence: str) -> list[tuple[Place, str]]:
     """Return the functions with unknown options of ``@kit.tool`` in all files, if a sentence is about one of these."""
     found = []
-    for file, node in _nodes(modules) if sentence.startswith("unknown option") else ():
+    for file, node in module_nodes(modules) if sentence.startswith("unknown option") else ():
         for call in getattr(node, "decorator_list", ()):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "tool":
                 unknown = [each.arg for each in call.keywords if each.arg and each.arg not in TOOL_OPTIONS]
@@ -77,7 +77,8 @@ def unknown_options(modules: Sequence[str], sentence: str) -> list[tuple[Place, 
     return sorted(found, key=lambda each: (each[0].file, each[0].line))
 
 
-def _nodes(modules: Sequence[str]) -> Iterator[tuple[Path, Any]]:
+def module_nodes(modules: Sequence[str]) -> Iterator[tuple[Path, Any]]:
+    """Yield the nodes of the syntax trees of all files of the packages of modules."""
     for file in islice(_files(modules), MAX_FILES):
         with suppress(OSError, SyntaxError, ValueError, RecursionError):  # Python reports it if anything imports it
             yield from ((file, node) for node in ast.walk(ast.parse(file.read_bytes())))

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from graphql import (
     DirectiveNode,
-    GraphQLEnumType,
-    GraphQLInputObjectType,
-    GraphQLList,
-    GraphQLNonNull,
     Node,
     ObjectValueNode,
     is_composite_type,
@@ -24,7 +20,7 @@ from handler.bundle.tools import MAX_CONSENT_CHARS, PrescribedTool
 from handler.cold.records import replaced
 from handler.compiler.access.policies import tool_rule
 from handler.compiler.api_context import ApiContext
-from handler.compiler.json_schemas.defaults import fits, json_of
+from handler.compiler.json_schemas.defaults import coordinates_in, fits, json_of
 from handler.compiler.json_schemas.descriptions import (
     MAX_ENUM_CHARS,
     enum_text,
@@ -260,11 +256,11 @@ class _ExampleReader:
             self._refuse(node, f"{len(examples)} are given: expected at most {MAX_EXAMPLES}")
         values: dict[str, dict[str, Any]] = {}  # variable -> JSON -> value: true is not 1
         for at, literal in zip(argument_items(node, "examples"), examples, strict=False):
-            example = literal
+            example, nodes = literal, dict[str, Node]()
             if isinstance(at, ObjectValueNode):  # literals are those of the types: 5 may be an ID
-                types = self.inputs.types
-                example = {each.name.value: json_of(each.value, types.get(each.name.value)) for each in at.fields}
-            faults = list(self._faults(example))
+                nodes = {each.name.value: each.value for each in at.fields}
+                example = {name: json_of(node, self.inputs.types.get(name)) for name, node in nodes.items()}
+            faults = list(self._faults(example, nodes))
             for fault in faults:
                 self._refuse(at, fault)
             for name, value in example.items() if not faults else ():
@@ -276,8 +272,8 @@ class _ExampleReader:
     def _refuse(self, at: Node, sentence: str) -> None:
         self.problems.add(at, f"examples: {sentence}", code="invalid-example")
 
-    def _faults(self, example: Any) -> Iterator[str]:
-        """Yield the faults of one example. No sentence shows a value."""
+    def _faults(self, example: Any, nodes: Mapping[str, Node]) -> Iterator[str]:
+        """Yield the faults of one example, whose values are written as ``nodes``. No sentence shows a value."""
         if not isinstance(example, dict):
             yield "expected an object of variables and their values"
             return
@@ -297,32 +293,15 @@ class _ExampleReader:
             elif name not in names:
                 yield f"there is no variable ${name}{did_you_mean(name, list(names))}"
             else:
-                yield from self._faults_of_value(name, value)
+                yield from self._faults_of_value(name, value, nodes[name])
 
-    def _faults_of_value(self, name: str, value: Any) -> Iterator[str]:
+    def _faults_of_value(self, name: str, value: Any, node: Node) -> Iterator[str]:
         type_ = self.inputs.types[name]
         schemas = zip((self.advertised, self.enforced), self.definitions, strict=True)
         if not all(fits(value, {**whole["properties"][name], "$defs": below}) for whole, below in schemas):
             yield f"the value of ${name} does not fit its type {type_}"
         defined = {each.name: each for each in self.inputs.defined}
-        for coordinate in dict.fromkeys(_members_in(value, type_)):
+        for coordinate in dict.fromkeys(coordinates_in(node, type_)):
             owner, _, member = coordinate.partition(".")
             if owner in defined and member in self.inputs.guards(defined[owner]):
                 yield f"${name} uses {coordinate}, which some callers of the tool may not know"
-
-
-def _members_in(value: Any, type_: Any) -> Iterator[str]:
-    """Yield the coordinates of the input fields and enum values in a JSON value."""
-    match type_:
-        case GraphQLNonNull():
-            yield from _members_in(value, type_.of_type)
-        case GraphQLList():
-            for item in value if isinstance(value, list) else [value]:
-                yield from _members_in(item, type_.of_type)
-        case GraphQLInputObjectType() if isinstance(value, dict):
-            for name, below in value.items():
-                if name in type_.fields:
-                    yield f"{type_.name}.{name}"
-                    yield from _members_in(below, type_.fields[name].type)
-        case GraphQLEnumType() if isinstance(value, str):
-            yield f"{type_.name}.{value}"

@@ -16,7 +16,7 @@ from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems, place_in, place_text
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import read_front_matter
-from handler.compiler.tools.resources import MAX_UNREAD, mask_of, search_folder, warn_of_unread
+from handler.compiler.tools.resources import MAX_UNREAD, mask_of, warn_of_unread
 from handler.policy.evaluation import Mask
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean, some
@@ -41,7 +41,7 @@ def read_prompts(context: CompileContext, *, default: Mask) -> list[tuple[TextPr
     ``default`` is the mask of a prompt without a ``condition``.
     """
     folder, problems = context.project.path(PROMPTS_FOLDER), context.problems
-    search = search_folder(context, folder, suffixes=(SUFFIX,))
+    search = context.files.search(folder, suffixes=(SUFFIX,))
     files = [file for file in search.files if posixpath.dirname(file) == folder and file.lower().endswith(SUFFIX)]
     others = sorted({*search.files, *search.links}.difference(files))
     warn_of_unread(others, f": prompts are the files of {folder}/ itself that end in {SUFFIX}", problems)

@@ -13,7 +13,7 @@ from handler.bundle.resource_uris import file_uri
 from handler.compiler.access.policies import own_mask
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems
-from handler.compiler.source.files import EndpointFiles, Found
+from handler.compiler.source.files import EndpointFiles
 from handler.compiler.source.yaml_section import Section
 from handler.policy.evaluation import Mask
 
@@ -122,14 +122,6 @@ def content_of(name: str, content: str | bytes) -> FileContent:
         with suppress(UnicodeDecodeError):
             return FileContent(media_type=TEXT, text=content.decode("utf-8-sig"))
     return FileContent(media_type=BLOBS.get(suffix, BLOB), blob=content)
-
-
-def search_folder(context: CompileContext, folder: str, *, suffixes: tuple[str, ...] = ()) -> Found:
-    """Search for files below a folder. Unreadable folders are reported."""
-    search = context.files.find(folder, suffixes=suffixes)
-    for at, reason in search.faults:
-        context.problems.add(Place(at), f"it {reason}", code="unreadable-file")
-    return search
 
 
 def warn_of_unread(files: Sequence[str], fault: str, problems: Problems) -> None:

@@ -27,7 +27,6 @@ from handler.compiler.tools.resources import (
     FileContent,
     content_of,
     read_file_content,
-    search_folder,
     warn_of_unread,
 )
 from handler.policy.evaluation import Mask
@@ -97,7 +96,7 @@ def read_skills(context: CompileContext, *, mask: Mask) -> tuple[CompiledSkill, 
     Links are errors: a link could publish a file that is not the skill's.
     """
     files, problems, folder = context.files, context.problems, context.project.path(SKILLS_FOLDER)
-    search = search_folder(context, folder)
+    search = files.search(folder)
     links = (folder,) if files.exists(folder) and _is_link(files, folder) else ()
     for link in links or (*search.links, *(file for file in search.files if _is_link(files, file))):
         problems.add(Place(link), "it is a link: expected a file of the skill itself", code="invalid-skill-file")

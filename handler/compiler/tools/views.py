@@ -20,7 +20,7 @@ from handler.compiler.config.table import PERMISSIONS
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
 from handler.compiler.tools.declaration import CompiledTool, argument_place
-from handler.compiler.tools.resources import FileContent, mask_of, search_folder, warn_of_unread
+from handler.compiler.tools.resources import FileContent, mask_of, warn_of_unread
 from handler.policy.evaluation import Mask
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean
@@ -115,7 +115,7 @@ def read_views(context: CompileContext, grounds: AccessDefaults) -> Views:
 
 def _files_of_pages(context: CompileContext, folder: str) -> dict[str, str]:
     """Return the files of pages by their names. Report links, and warn of other files in the folder."""
-    files, problems, search = context.files, context.problems, search_folder(context, folder)
+    files, problems, search = context.files, context.problems, context.files.search(folder)
     if (files.folder / folder).is_symlink():
         problems.add(Place(folder), "it is a link: expected a folder of the endpoint itself", code="invalid-view")
         return {}
