@@ -3,8 +3,8 @@
 An alarm is judged once a minute over the minutes before, as CloudWatch does with periods below an hour. That CloudWatch
 judges longer periods less often only makes an alarm later.
 
-Source: the Amazon CloudWatch guide, "Alarm evaluation", "Configuring how alarms treat missing data", "Using math expressions with CloudWatch metrics",
-"Metrics Insights query components and syntax" and "Filter pattern syntax".
+Source: the Amazon CloudWatch guide, "Alarm evaluation", "Configuring how CloudWatch alarms treat missing data", "Using
+math expressions with CloudWatch metrics", "Metrics Insights query components and syntax" and "Filter pattern syntax".
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.support.emf import metrics_in
 MINUTE_S = 60
 
 MORE_PERIODS = 2
-"""Periods that CloudWatch reads beside those that it judges: 5 for 3 in the guide's example. It gives no other number."""
+"""Periods that CloudWatch reads beside those that it judges: 2 for 3 in the example of the guide."""
 
 Series = tuple[str, str, tuple[tuple[str, str], ...]]
 """A metric: its namespace, its name and its dimensions, sorted."""
@@ -76,7 +76,7 @@ class CloudWatch:
         return [at for points in self.series.values() for at, _ in points]
 
     def ringing(self, alarms: Mapping[str, Mapping[str, Any]], *, since: float = 0) -> dict[str, set[str]]:
-        """The alarms that were in the state ALARM ``since`` then, with contributors; none for an alarm of one metric."""
+        """The alarms in the state ALARM at some time ``since``, with contributors; none for an alarm of one metric."""
         first, last = max(since, min(self.moments())), max(self.moments())
         found: dict[str, set[str]] = {}
         for minute in range(math.floor(first / MINUTE_S), math.ceil(last / MINUTE_S) + 2):
