@@ -36,6 +36,14 @@ def parse_json(raw: bytes, read: Callable[[str], Any] | None = None) -> Any:
         raise
 
 
+def find_json(raw: bytes) -> Any:
+    """Return the value of strict JSON; ``None`` if it is invalid, or null."""
+    try:
+        return parse_json(raw)
+    except ValueError:
+        return None
+
+
 def objects_in(value: Any) -> Iterator[JSONObject]:
     """Yield each object in a JSON value at any depth, those around others first."""
     if isinstance(value, dict):

@@ -11,7 +11,7 @@ from handler.aws.sigv4 import CredentialSource, domain_of, endpoint_of, region_o
 from handler.cold.records import replaced
 from handler.errors.infrastructure import AwsDenied, AwsError, AwsUnanswered, HttpError
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
-from handler.strict_json import JSONObject, parse_json, to_json_bytes
+from handler.strict_json import JSONObject, find_json, to_json_bytes
 
 TIMEOUT_S = 3.0
 MAX_BYTES = 262_144
@@ -58,10 +58,7 @@ class AwsJson:
 
 
 def _read(response: HttpResponse) -> JSONObject:
-    try:
-        body = parse_json(response.body)
-    except ValueError:
-        body = None
+    body = find_json(response.body)
     if response.status == 200 and isinstance(body, dict):
         return body
     kind = body.get("__type") if isinstance(body, dict) else None

@@ -30,10 +30,9 @@ from handler.server.asgi.responses import Refused, takes_gzip, to_gzip
 from handler.server.context import Services
 
 STATIC = Path(__file__).parent / "static"
-EDITOR_BUNDLE = Path(__file__).parent / "vendor" / "codemirror-graphql.js"
 DOCUMENT = "app.html"
 
-SCRIPT = re.compile(r'<script src="([\w.-]+)"></script>')
+SCRIPT = re.compile(r'<script src="([\w./-]+)"></script>')
 STYLE = re.compile(r'<link rel="stylesheet" href="([\w.-]+)">')
 COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
 
@@ -52,6 +51,7 @@ SHELL_POLICY: Mapping[str, str] = {
 }
 
 EDITOR_POLICY: Mapping[str, str] = {
+    "default-src": "'none'",
     "style-src-attr": "'unsafe-inline'",  # Chromium writes such attributes into text that is typed over
     "img-src": "data:",  # the wavy lines below mistakes
     "base-uri": "'none'",
@@ -141,12 +141,6 @@ class PageDocument:
         return Response(self.html, headers=dict(self.headers), media_type=HTML)
 
 
-def _document(html: str, policy: Mapping[str, str], headers: Mapping[str, str]) -> PageDocument:
-    written = "; ".join(f"{name} {value}" for name, value in policy.items())
-    compressed = to_gzip(html.encode(), level=9)  # once a process
-    return PageDocument(html=html, compressed=compressed, headers={**headers, "content-security-policy": written})
-
-
 @lru_cache
 def shell(mode: str, static: Path = STATIC) -> PageDocument:
     """Compose the page's document for a kind of server from the files of a folder, once a process.
@@ -154,21 +148,9 @@ def shell(mode: str, static: Path = STATIC) -> PageDocument:
     Raises:
         NotComposed: as above.
     """
-    scripts: list[str] = []
-    styles: list[str] = []
-
-    def script(source: re.Match[str]) -> str:
-        return f"<script>{_inside(static / source[1], scripts, ends=('</script', '<!--'))}</script>"
-
-    def style(source: re.Match[str]) -> str:
-        return f"<style>{_inside(static / source[1], styles, ends=('</style',))}</style>"
-
     lines = {each or "none": list(client_lines("@name@", "@url@", each, 2)) for each in CREDENTIAL_HEADERS}
     attributes = f'data-mode="{mode}" data-clients="{escape(json.dumps(lines))}"'
-    document = COMMENT.sub("", _read(static / DOCUMENT)).replace(MODE, attributes)
-    html = SCRIPT.sub(script, STYLE.sub(style, document))
-    policy = {**SHELL_POLICY, "script-src": " ".join(scripts) or "'none'", "style-src": " ".join(styles) or "'none'"}
-    return _document(html, policy, HEADERS)
+    return _document(static / DOCUMENT, attributes, SHELL_POLICY, HEADERS)
 
 
 @cache
@@ -177,14 +159,27 @@ def editor_document() -> PageDocument:
 
     The document has no origin of its own and sends no request: the page's messages feed it.
     """
-    style = (STATIC / "editor.css").read_text(encoding="utf-8")
-    scripts = [file.read_text(encoding="utf-8") for file in (EDITOR_BUNDLE, STATIC / "editor.js")]
-    html = (STATIC / "editor.html").read_text(encoding="utf-8").replace("<!-- style -->", f"<style>{style}</style>")
-    html = html.replace("<!-- scripts -->", "\n".join(f"<script>{script}</script>" for script in scripts))
-    sources = {"script-src": " ".join(map(hash_source, scripts)), "style-src": hash_source(style)}
-    policy = {"default-src": "'none'", **sources, **EDITOR_POLICY}
     names = ("x-content-type-options", "referrer-policy", "cache-control")
-    return _document(html, policy, {**{name: HEADERS[name] for name in names}, "vary": "Accept-Encoding"})
+    headers = {**{name: HEADERS[name] for name in names}, "vary": "Accept-Encoding"}
+    return _document(STATIC / "editor.html", MODE, EDITOR_POLICY, headers)
+
+
+def _document(file: Path, attributes: str, policy: Mapping[str, str], headers: Mapping[str, str]) -> PageDocument:
+    """Compose a document of its file and of the files that it names. ``attributes`` stand in place of ``MODE``."""
+    scripts: list[str] = []
+    styles: list[str] = []
+
+    def script(source: re.Match[str]) -> str:
+        return f"<script>{_inside(file.parent / source[1], scripts, ends=('</script', '<!--'))}</script>"
+
+    def style(source: re.Match[str]) -> str:
+        return f"<style>{_inside(file.parent / source[1], styles, ends=('</style',))}</style>"
+
+    html = SCRIPT.sub(script, STYLE.sub(style, COMMENT.sub("", _read(file)).replace(MODE, attributes)))
+    sources = {"script-src": " ".join(scripts) or "'none'", "style-src": " ".join(styles) or "'none'"}
+    written = "; ".join(f"{name} {value}" for name, value in {**policy, **sources}.items())
+    compressed = to_gzip(html.encode(), level=9)  # once a process
+    return PageDocument(html=html, compressed=compressed, headers={**headers, "content-security-policy": written})
 
 
 def hash_source(text: str) -> str:

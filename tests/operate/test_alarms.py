@@ -490,6 +490,30 @@ def test_tool_that_is_called_a_few_times_an_hour_and_always_fails_rings(scene: S
     assert set(scene.cloudwatch.ringing(alarms("function"))) == {"RareUpstreamFailuresAlarm"}
 
 
+@pytest.mark.parametrize(
+    ("reply", "every_s", "period_s", "rings"),
+    [
+        (Reply(b"", status=503), 15, 300, FAILING),
+        (Reply(b"", status=503), 1_800, 21_600, {"RareUpstreamFailuresAlarm"}),
+        (graphql("INTERNAL_SERVER_ERROR"), 15, 300, ERRORS),
+        (graphql("THROTTLED"), 15, 300, {"UpstreamLimitsAlarm"}),
+    ],
+    ids=["failures", "rare failures", "errors", "limits"],
+)
+def test_alarm_ends_when_its_period_has_calls_and_no_failure(
+    scene: Scene, reply: Reply, every_s: float, period_s: float, rings: set[str]
+) -> None:
+    scene.api.answer = lambda _: reply
+    calls(scene, times=8, every_s=every_s)
+    recovered = scene.now
+    scene.api.answer = lambda _: Reply(DATA)
+    calls(scene, times=3 * int(period_s / every_s), every_s=every_s)
+    by_period = {name: each for name, each in alarms("function").items() if f"'Period': {period_s}" in str(each)}
+
+    assert set(scene.cloudwatch.ringing(alarms("function"))) == rings
+    assert scene.cloudwatch.ringing(by_period, since=recovered + period_s + 60) == {}
+
+
 def test_drifted_tool_does_not_hide_an_api_that_dies(scene: Scene) -> None:
     dead = False
 
@@ -567,6 +591,16 @@ def test_alarm_on_metric_math_is_judged_as_cloudwatch_documents_it() -> None:
     assert not cloudwatch.ringing({"a": alarm})
     put("upstream_failures", 2, at=START + 900)  # in another period, without the three
     assert not cloudwatch.ringing({"a": alarm})
+
+
+def test_period_without_a_value_is_passed_over_for_an_older_one() -> None:
+    cloudwatch = CloudWatch()
+    alarm = {"a": alarms("function")["RequestErrorsAlarm"]}
+    cloudwatch.put("Stile", "errors", {"function": FUNCTION}, 1.0, at=START)
+    cloudwatch.put("Stile", "calls_run", {"function": FUNCTION}, 1.0, at=START + 3_600)
+
+    assert cloudwatch.ringing(alarm, since=START + 600)
+    assert not cloudwatch.ringing(alarm, since=START + 960)
 
 
 def test_gap_of_a_metric_is_filled_and_a_metric_without_any_value_is_not() -> None:

@@ -261,9 +261,9 @@ def _refuse(errors: Sequence[GraphQLError], view: View) -> None:
     if faults:
         from handler.graph.documents.hints import hints_for  # compiles patterns that only hints need
 
-        hints = hints_for([error.message for error in faults[: DocumentRefused.MAX_FAULTS]], view)
-        sentences = map(fault_of, faults, chain(hints.sentences, repeat("")))
-        raise DocumentRefused(*sentences, sdl=hints.sdl, complete=len(faults) == len(errors))
+        sentences, sdl = hints_for([error.message for error in faults[: DocumentRefused.MAX_FAULTS]], view)
+        with_hints = map(fault_of, faults, chain(sentences, repeat("")))
+        raise DocumentRefused(*with_hints, sdl=sdl, complete=len(faults) == len(errors))
 
 
 def _texts_read(

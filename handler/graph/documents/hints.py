@@ -51,19 +51,14 @@ WRONG = tuple(
 """Source: graphql-core 3.3, validation/rules and utilities/validate_input_value.py. Each has a test."""
 
 
-@record(frozen=True, slots=True)
-class Hints:
-    """Sentences to append to the errors, in the errors' order, and the SDL of the types that were wrong."""
+def hints_for(messages: Sequence[str], view: View) -> tuple[list[str], str]:
+    """Return a sentence for each of graphql-core's messages about one document, and the SDL of the types it got wrong.
 
-    sentences: tuple[str, ...]
-    sdl: str
-
-
-def hints_for(messages: Sequence[str], view: View) -> Hints:
-    """Return the hints for graphql-core's messages about one document; empty string for a message without a hint."""
+    The sentence is empty for a message without a hint.
+    """
     parts = [next((match.groupdict() for rule in WRONG if (match := rule.match(text))), {}) for text in messages]
     hints = _Hints(view)
-    return Hints(tuple(map(hints.sentence, parts)), hints.sdl(parts))
+    return [hints.sentence(each) for each in parts], hints.sdl(parts)
 
 
 Parts = Mapping[str, str | None]

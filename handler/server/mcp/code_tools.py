@@ -275,7 +275,8 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         CredentialUnavailable: the call needs the credential for the API, and it cannot be obtained.
         InvalidParams: the answers in the request are malformed, or not for this call.
     """
-    caller, answers, requests = call.caller, await answers_to(call), OwnRequests(call.caller)
+    caller, requests = call.caller, OwnRequests(call.caller)
+    responses, state = await answers_to(call)
     access = await api_access(caller, required=needs_credential)
     client, token = call.meta.get(CLIENT_INFO), call.meta.get("progressToken")
     is_token = (isinstance(token, str) and len(token) <= MAX_TOKEN_CHARS) or type(token) is int
@@ -291,8 +292,8 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         provider_token=access.token,
         tokenless=access.tokenless,
         resolved_headers=access.headers,
-        input_responses=answers.responses,
-        request_state=answers.state,
+        input_responses=responses,
+        request_state=state,
         progress_token=token if is_token else None,
         log_level=wanted_log_level(call.meta, call.request.revision),
         deadline=caller.deadline,

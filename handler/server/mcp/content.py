@@ -127,12 +127,6 @@ async def fixed_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
     return [{"uri": uri, "mimeType": SDL, "text": sdl}] if sdl else None
 
 
-def find_template(caller: Caller, template: str) -> CodeResource | None:
-    """Return the resource with exactly this template; ``None`` if the caller has no such resource."""
-    resources = (each for each in _readable(caller) if isinstance(each, CodeResource))
-    return next((each for each in resources if each.entry.get("uriTemplate") == template), None)
-
-
 def _find_file(caller: Caller, uri: str) -> FileResource | None:
     files = (each for each in _readable(caller) if isinstance(each, FileResource))
     return next((file for file in files if file.uri == uri), None)
@@ -333,7 +327,7 @@ def complete(caller: Caller, params: Mapping[str, Any]) -> JSONObject:
             "ref": {"type": "ref/resource", "uri": str() as uri},
             "argument": {"name": str(), "value": str() as begun},
         }:
-            if find_template(caller, uri) is None:
+            if not any(each.entry.get("uriTemplate") == uri for each in _readable(caller)):
                 raise InvalidParams(f"Unknown resource template: {uri:.200}")
             values = ()  # only the function knows its resources
         case _:

@@ -27,7 +27,6 @@ from handler.bundle.tools import (
     PrescribedTool,
     Tool,
 )
-from handler.cold.records import record
 from handler.errors.calls import ClientCannotAsk
 from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
 from handler.errors.protocol import InvalidParams, StateRefused
@@ -46,14 +45,6 @@ CAPABILITIES: Mapping[str, str] = {
     "roots/list": "roots",
 }
 """The capability that a client declares if it answers requests of a method."""
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class Answers:
-    """The answers to requests, by the keys of the requests, and the state that was sent with them."""
-
-    responses: Mapping[str, JSONObject]
-    state: Any
 
 
 async def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = None) -> JSONObject:
@@ -88,8 +79,8 @@ async def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = No
     return result
 
 
-async def answers_to(call: Call) -> Answers:
-    """Return the answers that came with a call.
+async def answers_to(call: Call) -> tuple[Mapping[str, JSONObject], Any]:
+    """Return the answers that came with a call, by the keys of the requests, and the state that was sent with them.
 
     With a state, only answers to the requests of that state count, from this caller for this very call. Without a
     state, no earlier request is proven or needed: such answers are the client's word, as arguments are.
@@ -99,16 +90,15 @@ async def answers_to(call: Call) -> Answers:
         InvalidParams: the answers are not an object of objects.
     """
     if not is_modern(call.request.revision) or call.request.method not in NAMED_METHODS:
-        return Answers(responses={}, state=None)
+        return {}, None
     responses = call.request.params.get("inputResponses", {})
     if not isinstance(responses, dict) or not all(isinstance(each, dict) for each in responses.values()):
         raise InvalidParams("inputResponses: expected an object of objects")
     sealed = call.request.params.get("requestState")
     if sealed is None:
-        return Answers(responses=responses, state=None)
+        return responses, None
     opened = await call.caller.services.states.open(sealed, binding=_binding(call))
-    answered = {key: responses[key] for key in opened["asked"] if key in responses}
-    return Answers(responses=answered, state=opened["state"])
+    return {key: responses[key] for key in opened["asked"] if key in responses}, opened["state"]
 
 
 def _capability_for(request: JSONObject) -> tuple[str, bool]:
@@ -230,10 +220,9 @@ async def ask_consent(
     # The question, and the operation and variables as they are sent.
     proposal = json.dumps([question, request.text, dict(shown)], sort_keys=True)
     digest = hashlib.sha256(proposal.encode()).hexdigest()
-    answers = await answers_to(call)
-    state = answers.state
+    responses, state = await answers_to(call)
     if isinstance(state, dict) and state.get("asked") == digest:
-        match answers.responses.get(CONFIRM):
+        match responses.get(CONFIRM):
             case {"action": "accept", "content": {"confirm": True}}:
                 return request if request.is_query else replace(request, idempotency_key=state["key"])
             case {"action": "decline" | "cancel"} | {"action": "accept", "content": {"confirm": False}}:

@@ -25,7 +25,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from handler.errors.access import OAuthRefused
 from handler.server.oauth_proxy.assertion_grant import SECRET_METHODS
 from handler.server.oauth_proxy.proxy import GRANTS, ID_JAG_PROFILE, JWT_BEARER, ProxySite, error_of, parse_form
-from handler.strict_json import JSONObject, parse_json, to_json_bytes
+from handler.strict_json import JSONObject, find_json, parse_json, to_json_bytes
 
 MAX_STATE_CHARS = 4_096
 MAX_REDIRECT_URIS = 20
@@ -78,10 +78,7 @@ def registration(site: ProxySite, body: bytes) -> JSONObject:
 
     Source: RFC 7591, sections 3.2.1 and 3.2.2.
     """
-    try:
-        client = parse_json(body)
-    except ValueError:
-        client = None
+    client = find_json(body)
     if not isinstance(client, dict):
         raise OAuthRefused("invalid_client_metadata", "expected a JSON object")
     uris = client.get("redirect_uris")

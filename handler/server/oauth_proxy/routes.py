@@ -38,7 +38,7 @@ from handler.server.oauth_proxy.flow import (
     token_form,
 )
 from handler.server.oauth_proxy.proxy import JWT_BEARER, ProxySite, error_of, parse_form
-from handler.strict_json import JSONObject, parse_json
+from handler.strict_json import JSONObject, find_json
 
 MAX_FORM_BYTES = 65_536
 MAX_ANSWER_BYTES = 65_536
@@ -196,10 +196,7 @@ async def _assertion_token(
 
 
 def _parsed(body: bytes) -> dict[str, Any]:
-    try:
-        content = parse_json(body)
-    except ValueError:
-        return {}
+    content = find_json(body)
     return content if isinstance(content, dict) and not nests_too_deeply(content) else {}
 
 

@@ -38,7 +38,7 @@ from handler.server.auth.principal import TOKEN, audiences_in
 from handler.server.context import Caller
 from handler.server.outgoing.secret_store import Fetched
 from handler.server.upstream.bound_variables import find_claim
-from handler.strict_json import parse_json
+from handler.strict_json import find_json
 
 OAuthMode = ClientCredentialsAuth | TokenExchangeAuth
 
@@ -194,10 +194,7 @@ async def _ask_for_token(caller: Caller, auth: OAuthMode, secret: str, timeout_s
 
 
 def _token_in(response: HttpResponse, *, exchanged: bool) -> tuple[str, float]:
-    try:
-        body = parse_json(response.body)
-    except ValueError:
-        body = None
+    body = find_json(response.body)
     if response.status != 200 or not isinstance(body, dict):
         code = body.get("error") if isinstance(body, dict) else None
         if not isinstance(code, str) or code not in KNOWN_ERRORS:

@@ -20,7 +20,7 @@ from handler.server.auth.principal import ANONYMOUS
 from handler.server.context import Caller
 from handler.server.upstream.bound_variables import find_claim
 from handler.server.upstream.credentials import Credential, credential_for, signature_headers
-from handler.strict_json import parse_json
+from handler.strict_json import find_json
 from handler.text.sentences import json_pattern
 
 UNAUTHORIZED = 401
@@ -75,10 +75,7 @@ def _refuses_in_graphql(answer: HttpResponse, request: HttpRequest) -> bool:
 
 def json_in(answer: HttpResponse) -> Any:
     """Return the JSON of a response; ``None`` if it is invalid."""
-    try:
-        return parse_json(answer.body.removeprefix(BOM_UTF8))  # which some servers on Windows put first
-    except ValueError:
-        return None
+    return find_json(answer.body.removeprefix(BOM_UTF8))  # which some servers on Windows put first
 
 
 def _left(request: HttpRequest, deadline: float) -> float:
