@@ -158,7 +158,7 @@ def _checked(outcome: Outcome) -> tuple[Outcome, Record]:
     report = {
         **_report(outcome),
         "tools": [asdict(row) for row in rows],
-        "toolList": tools.plain(),
+        "toolList": tools,
         "warnings": [plain_problem(warning, folder) for warning in warnings],
         "questions": [each.plain() for each in trial.answered] if trial else [],
         "reading": reading,

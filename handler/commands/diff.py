@@ -13,7 +13,7 @@ from handler.audience.ways import Published, version_in, version_of
 from handler.bundle.stored import bundle_key, older_bundle_keys
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare, markdown, text_lines
 from handler.commands.command_line import BREAKING, DIFFERENT, DONE, NOT_COMPARED, OPENING
-from handler.commands.console import complain, complain_of, say, show_json, show_verbatim
+from handler.commands.console import complain, say, show_json, show_verbatim
 from handler.commands.folders.endpoints import add_compile_options, explain_all, find_endpoints
 from handler.commands.publishing.destination import endpoints_in_bucket
 from handler.compiler.compile import uncollected
@@ -119,7 +119,7 @@ def _sides(options: argparse.Namespace, published: Sequence[bool], stack: ExitSt
 
 def _compiled_side(folder: Path, *, stage: str | None, endpoint: str | None) -> Side | None:
     """Compile the endpoints at or below a folder; ``None`` after printing their problems."""
-    endpoints = explain_all(folder, stage=stage, endpoint=endpoint, report=complain_of)
+    endpoints = explain_all(folder, stage=stage, endpoint=endpoint)
     versions: dict[str, Published] = {}
     for each, compiled, provenance in endpoints or ():
         name = compiled.bundle.endpoint

@@ -29,15 +29,7 @@ from handler.audience.reach import (
 from handler.audience.view_paths import resolve_in
 from handler.audience.ways import ROUTE, Standing, lacking_scopes
 from handler.commands.command_line import REFUSED, USAGE, UsageRefused
-from handler.commands.console import (
-    OUT,
-    complain_of,
-    one_line,
-    say,
-    show_json,
-    show_table,
-    show_verbatim,
-)
+from handler.commands.console import OUT, one_line, say, show_json, show_table, show_verbatim
 from handler.commands.folders.endpoints import add_folder_arguments, explain_all
 from handler.commands.local.callers import NOTATION, SKIPS_POLICIES, NamedCaller, caller_argument
 from handler.compiler.access.policies import INTROSPECTION
@@ -99,12 +91,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _explain(options: argparse.Namespace) -> int:
-    compiled = explain_all(
-        options.folder,
-        stage=options.stage,
-        endpoint=options.endpoint,
-        report=complain_of,
-    )
+    compiled = explain_all(options.folder, stage=options.stage, endpoint=options.endpoint)
     if compiled is None:
         return 1
     endpoints = [(folder, Reach(endpoint, provenance)) for folder, endpoint, provenance in compiled]

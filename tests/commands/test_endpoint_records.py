@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -303,8 +304,9 @@ class Bucket:
     location: str
 
     def requests(self) -> list[str]:
-        """The methods of the requests since the last call, without those that list or ask for the caller."""
-        methods = [each.method for each in self.between.passed if "list-type" not in each.path and each.path != "/"]
+        """The methods of the requests since the last call, without those that list, read tags or ask for the caller."""
+        beside = re.compile(r"/|.*[?&](list-type|tagging)\b.*")
+        methods = [each.method for each in self.between.passed if not beside.fullmatch(each.path)]
         self.between.begin()
         return methods
 

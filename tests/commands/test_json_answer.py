@@ -19,6 +19,7 @@ from tests.support.endpoints import write_endpoint
 
 RUNS = {
     "init": ("init", "new/made", "--from", "shop.graphql", "--url", "https://api.example.com/graphql"),
+    "adopt": ("adopt", "foreign", "new/adopted"),
     "pull": ("pull", "new/made", "--from", "shop.graphql"),
     "check": ("check", "api"),
     "connect": ("connect", "cursor", "api"),
@@ -39,6 +40,8 @@ RUNS = {
 }
 """A run of each command. ``new`` needs a wheel: tests/distribution runs it."""
 
+APOLLO = "endpoint: https://api.example.com/graphql\nschema: {source: local, path: api.graphql}\n"
+
 WITHOUT = {"dev", "serve", "new", "editor"}
 """``dev`` and ``serve`` serve, and ``editor`` names the files that it writes."""
 
@@ -48,6 +51,10 @@ def folder(workplace: Path, stile: Stile) -> Path:
     write_endpoint(workplace, FILES)
     write_endpoint(workplace / "wrong", {**FILES, "config.yaml": "upstrem: {}\n"})
     (workplace / "shop.graphql").write_text(SHOP, encoding="utf-8")
+    foreign = workplace / "foreign"
+    foreign.mkdir()
+    (foreign / "config.yaml").write_text(APOLLO, encoding="utf-8")
+    (foreign / "api.graphql").write_text(SHOP, encoding="utf-8")
     put(FolderPublishStorage("stored"), compile_endpoint(workplace / "api" / "things"))
     assert stile(*RUNS["init"][:1], "new/made", *RUNS["init"][2:]).code == 0
     return workplace

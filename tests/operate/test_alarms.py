@@ -47,6 +47,7 @@ DATA = {"data": {"me": "you", "count": 3}}
 START = 1_800_000_000.0  # of an incident, on the clock of the simulated CloudWatch
 NAMES = {"FunctionName": FUNCTION, "ApiId": API_ID}
 VERSION = "7"
+LATE_S = 70  # until values of a metric arrive: the newest minute never has any
 NAMES_OF_RELEASE = {"HttpApi": API_ID, "StileFunction": FUNCTION, "ReleaseVersion.Version": VERSION}
 STACK = Stack("template.yaml", {"Release": "a"}, attributes=NAMES_OF_RELEASE)
 
@@ -412,6 +413,7 @@ def test_incident_rings_its_alarms_and_no_others(scene: Scene, name: str) -> Non
     ringing = scene.cloudwatch.ringing(alarms("endpoint"))
 
     assert set(scene.cloudwatch.ringing(alarms("function"))) == incident.rings
+    assert set(scene.cloudwatch.ringing(alarms("function"), delay_s=LATE_S)) == incident.rings
     assert ringing.pop("EndpointDownAlarm", set()) == ({ENDPOINT} if incident.is_down else set())
     assert set(ringing) == incident.rings
     # What the model reads, and the line that leads to the endpoint.
@@ -490,6 +492,30 @@ def test_tool_that_is_called_a_few_times_an_hour_and_always_fails_rings(scene: S
     assert set(scene.cloudwatch.ringing(alarms("function"))) == {"RareUpstreamFailuresAlarm"}
 
 
+@pytest.mark.parametrize(
+    ("reply", "every_s", "period_s", "rings"),
+    [
+        (Reply(b"", status=503), 15, 300, FAILING),
+        (Reply(b"", status=503), 1_800, 21_600, {"RareUpstreamFailuresAlarm"}),
+        (graphql("INTERNAL_SERVER_ERROR"), 15, 300, ERRORS),
+        (graphql("THROTTLED"), 15, 300, {"UpstreamLimitsAlarm"}),
+    ],
+    ids=["failures", "rare failures", "errors", "limits"],
+)
+def test_alarm_ends_when_its_period_has_calls_and_no_failure(
+    scene: Scene, reply: Reply, every_s: float, period_s: float, rings: set[str]
+) -> None:
+    scene.api.answer = lambda _: reply
+    calls(scene, times=8, every_s=every_s)
+    recovered = scene.now
+    scene.api.answer = lambda _: Reply(DATA)
+    calls(scene, times=3 * int(period_s / every_s), every_s=every_s)
+    by_period = {name: each for name, each in alarms("function").items() if f"'Period': {period_s}" in str(each)}
+
+    assert set(scene.cloudwatch.ringing(alarms("function"))) == rings
+    assert scene.cloudwatch.ringing(by_period, since=recovered + period_s + 60) == {}
+
+
 def test_drifted_tool_does_not_hide_an_api_that_dies(scene: Scene) -> None:
     dead = False
 
@@ -526,6 +552,7 @@ def test_release_rings_an_alarm_by_which_it_is_rolled_back(
 
     assert {"ReleaseFailures", "ReleaseUnserved", "ReleaseErrors"} <= set(alarms_of_release)
     assert set(scene.cloudwatch.ringing(alarms_of_release)) == rings
+    assert set(scene.cloudwatch.ringing(alarms_of_release, delay_s=LATE_S)) == rings
 
 
 def test_alarm_names_the_endpoint_that_is_down_and_not_its_neighbour(scene: Scene) -> None:
@@ -567,6 +594,16 @@ def test_alarm_on_metric_math_is_judged_as_cloudwatch_documents_it() -> None:
     assert not cloudwatch.ringing({"a": alarm})
     put("upstream_failures", 2, at=START + 900)  # in another period, without the three
     assert not cloudwatch.ringing({"a": alarm})
+
+
+def test_period_without_a_value_is_passed_over_for_an_older_one() -> None:
+    cloudwatch = CloudWatch()
+    alarm = {"a": alarms("function")["RequestErrorsAlarm"]}
+    cloudwatch.put("Stile", "errors", {"function": FUNCTION}, 1.0, at=START)
+    cloudwatch.put("Stile", "calls_run", {"function": FUNCTION}, 1.0, at=START + 3_600)
+
+    assert cloudwatch.ringing(alarm, since=START + 600)
+    assert not cloudwatch.ringing(alarm, since=START + 960)
 
 
 def test_gap_of_a_metric_is_filled_and_a_metric_without_any_value_is_not() -> None:

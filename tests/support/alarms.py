@@ -3,8 +3,8 @@
 An alarm is judged once a minute over the minutes before, as CloudWatch does with periods below an hour. That CloudWatch
 judges longer periods less often only makes an alarm later.
 
-Source: the Amazon CloudWatch guide, "Using Amazon CloudWatch alarms", "Using math expressions with CloudWatch metrics",
-"Metrics Insights query components and syntax" and "Filter pattern syntax".
+Source: the Amazon CloudWatch guide, "Alarm evaluation", "Configuring how CloudWatch alarms treat missing data", "Using
+math expressions with CloudWatch metrics", "Metrics Insights query components and syntax" and "Filter pattern syntax".
 """
 
 from __future__ import annotations
@@ -20,6 +20,10 @@ from typing import Any
 from tests.support.emf import metrics_in
 
 MINUTE_S = 60
+
+MORE_PERIODS = 2
+"""Periods that CloudWatch reads beside those that it judges: 2 for 3 in the example of the guide."""
+
 Series = tuple[str, str, tuple[tuple[str, str], ...]]
 """A metric: its namespace, its name and its dimensions, sorted."""
 
@@ -50,6 +54,7 @@ class CloudWatch:
     """What was put, by the second."""
 
     series: dict[Series, list[tuple[float, float]]] = field(default_factory=dict)
+    known_until: float = math.inf  # later values have not arrived when an alarm is judged
 
     def put(self, namespace: str, name: str, dimensions: Mapping[str, str], value: float, *, at: float) -> None:
         """Take one value of a metric."""
@@ -71,11 +76,17 @@ class CloudWatch:
     def moments(self) -> list[float]:
         return [at for points in self.series.values() for at, _ in points]
 
-    def ringing(self, alarms: Mapping[str, Mapping[str, Any]]) -> dict[str, set[str]]:
-        """The alarms that were ever in the state ALARM, with their contributors; none for an alarm of one metric."""
-        first, last = min(self.moments()), max(self.moments())
+    def ringing(
+        self, alarms: Mapping[str, Mapping[str, Any]], *, since: float = 0, delay_s: float = 0
+    ) -> dict[str, set[str]]:
+        """The alarms in the state ALARM at some time ``since``, with contributors; none for an alarm of one metric.
+
+        ``delay_s`` is the time that values take to arrive.
+        """
+        first, last = max(since, min(self.moments())), max(self.moments())
         found: dict[str, set[str]] = {}
         for minute in range(math.floor(first / MINUTE_S), math.ceil(last / MINUTE_S) + 2):
+            self.known_until = minute * MINUTE_S - delay_s
             for name, alarm in alarms.items():
                 for contributor in self._breaching(alarm, end=minute * MINUTE_S):
                     found.setdefault(name, set()).add(contributor)
@@ -87,12 +98,12 @@ class CloudWatch:
         count = int(alarm["EvaluationPeriods"])
         needed = int(alarm.get("DatapointsToAlarm", count))
         is_breaching = COMPARISONS[alarm["ComparisonOperator"]]
-        breaches: dict[str, int] = {}
-        for number in range(count):
+        found: dict[str, list[bool]] = {}  # of each period with a value, the youngest first
+        for number in range(count + MORE_PERIODS):
             until = end - number * period
             for contributor, value in self._values(alarm, start=until - period, end=until).items():
-                breaches[contributor] = breaches.get(contributor, 0) + is_breaching(value, float(alarm["Threshold"]))
-        yield from (contributor for contributor, number in breaches.items() if number >= needed)
+                found.setdefault(contributor, []).append(is_breaching(value, float(alarm["Threshold"])))
+        yield from (contributor for contributor, breaches in found.items() if sum(breaches[:count]) >= needed)
 
     def _values(self, alarm: Mapping[str, Any], *, start: float, end: float) -> dict[str, float]:
         """The value of each contributor in one period. A missing value is left out."""
@@ -119,7 +130,7 @@ class CloudWatch:
         return {} if value is None else {"": value}
 
     def _statistic(self, series: Series, statistic: str, *, start: float, end: float) -> float | None:
-        values = sorted(value for at, value in self.series.get(series, ()) if start <= at < end)
+        values = sorted(value for at, value in self.series.get(series, ()) if start <= at < min(end, self.known_until))
         if not values:
             return None
         if statistic.startswith("p"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from typing import Any
 
 from handler.compiler.codes import CHANGE_CODES
@@ -49,17 +49,7 @@ class Change:
 
     def as_json(self) -> dict[str, Any]:
         """Return the difference as JSON."""
-        return {
-            "code": self.code,
-            "about": self.about,
-            "sentence": self.sentence,
-            "breaking": self.breaking,
-            "opens": self.opens,
-            "opening": self.opening,
-            "opensToEverybody": self.for_everybody,
-            "coordinates": list(self.coordinates),
-            "callers": list(self.callers),
-            "ways": list(self.ways),
-            "rules": list(self.rules),
-            "ignored": self.ignored,
-        }
+        plain = asdict(self)
+        everybody = plain.pop("for_everybody")
+        verdicts = {"breaking": self.breaking, "opens": self.opens, "opening": self.opening}
+        return {**plain, **verdicts, "opensToEverybody": everybody}

@@ -54,8 +54,7 @@ ARGUMENT_CODES: Mapping[str, tuple[str, str]] = {
 """Kind of a difference of schemas -> its code for arguments, and the sentence behind the tool's name."""
 
 RESULT_CODES: Mapping[str, tuple[str, str]] = {
-    "added": ("output-added", "has {path}"),
-    "added-required": ("output-added", "has {path}"),
+    **dict.fromkeys(("added", "added-required"), ("output-added", "has {path}")),
     "removed": ("output-removed", "does not have {path}"),
     "open": ("output-removed", "may have any members in {path}: its schema is open there"),
     "required": ("output-required", "always has {path}"),
@@ -67,9 +66,7 @@ RESULT_CODES: Mapping[str, tuple[str, str]] = {
     "type": ("output-type", "has values of other types as {path}: {words}"),
     "value-added": ("output-value-added", "may have {words} as {path}"),
     "value-removed": ("output-value-removed", "does not have {words} as {path}"),
-    "raised": ("output-type", "has other values as {path}: {words}"),
-    "lowered": ("output-type", "has other values as {path}: {words}"),
-    "rule": ("output-type", "has other values as {path}: {words}"),
+    **dict.fromkeys(("raised", "lowered", "rule"), ("output-type", "has other values as {path}: {words}")),
 }
 """Kind of a difference of schemas -> its code for results, and the sentence behind ``the result of``."""
 

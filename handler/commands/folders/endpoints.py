@@ -102,9 +102,9 @@ def compile_one(
 
 
 def explain_all(
-    folder: Path, *, stage: str | None, endpoint: str | None, report: Callable[[Problem, Path], None]
+    folder: Path, *, stage: str | None, endpoint: str | None
 ) -> list[tuple[Path, Compiled, Provenance | None]] | None:
-    """Compile the endpoints at or below ``folder`` with the rules behind guards; ``None`` after reporting problems."""
+    """Compile the endpoints at or below ``folder`` with the rules behind guards; ``None`` after printing problems."""
     endpoints = []
     problems: list[Problem] = []
     for each in track(list(find_endpoints(folder)), "Compiling", ERR, name=Path.as_posix):
@@ -113,7 +113,7 @@ def explain_all(
         except CompileError as exc:
             problems += exc.problems
             for problem in exc.problems:
-                report(problem, each)
+                complain_of(problem, each)
     return None if problems else endpoints
 
 

@@ -49,33 +49,17 @@ class ToolRow:
         return self.name, self.kind, runs, self.types, self.bytes, self.tokens, listed, self.anonymous
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolList:
-    """The list of tools of a caller who may everything: its size, and the pages that Lambda answers it in."""
-
-    bytes: int
-    pages: int
-    by_catalog: bool  # a catalog leaves tools out
-
-    def plain(self) -> JSONObject:
-        """Return the members of ``--json``."""
-        return {"bytes": self.bytes, "pages": self.pages, "byCatalog": self.by_catalog}
-
-
-def tool_list(compiled: Compiled) -> ToolList:
-    """Return the size of the list."""
+def tool_list(compiled: Compiled) -> JSONObject:
+    """Return the size of the list of a caller who may everything, its pages on Lambda, and if a catalog shortens it."""
     endpoint = local_endpoint(compiled)
     entries = [Entry(entry) for entry in _listed(endpoint)]
     names = {str(entry["name"]) for entry in entries}
     left_out = any(not each.options.hidden and each.name not in names for each in compiled.bundle.tools)
-    return ToolList(
-        bytes=len(Entries(entries).json),
-        pages=page_count(entries, LAMBDA),
-        by_catalog=left_out and endpoint.catalog is not None,
-    )
+    by_catalog = left_out and endpoint.catalog is not None
+    return {"bytes": len(Entries(entries).json), "pages": page_count(entries, LAMBDA), "byCatalog": by_catalog}
 
 
-def sentences_on_tools(rows: Sequence[ToolRow], tools: ToolList) -> Iterator[str]:
+def sentences_on_tools(rows: Sequence[ToolRow], tools: JSONObject) -> Iterator[str]:
     """Yield sentences on the conditions of tools, on shortened schemas, and on a list that does not go out whole."""
     for row in rows:
         if row.condition:
@@ -86,10 +70,10 @@ def sentences_on_tools(rows: Sequence[ToolRow], tools: ToolList) -> Iterator[str
         if names:
             whose = f"the {schema} of {counted(len(names), 'tool')}"
             yield f"limits.{limit} shortens {whose}: {some(names, most=MAX_NAMED)}."
-    if tools.pages > 1:
-        yield f"The list of tools has {tools.bytes} bytes: {tools.pages} pages, which have no output schemas."
-    if tools.by_catalog:
-        yield f"The catalog keeps the list of tools to {tools.bytes} bytes."
+    if tools["pages"] > 1:
+        yield f"The list of tools has {tools['bytes']} bytes: {tools['pages']} pages, which have no output schemas."
+    if tools["byCatalog"]:
+        yield f"The catalog keeps the list of tools to {tools['bytes']} bytes."
 
 
 def tool_rows(compiled: Compiled) -> list[ToolRow]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from handler.audience.reach import Entrance, Passage, Reach, Visitor, rules_of
+from handler.audience.reach import Entrance, Passage, Reach, rules_of
 from handler.audience.view_paths import resolve_in
 from handler.audience.ways import Standing, lacking_scopes
 from handler.commands.check import sentence_on_callers
@@ -160,7 +161,7 @@ def why_not_tool(served: ServedEndpoint, persona: Persona, name: str) -> dict[st
     entrance = _tool_of(reach, name)
     visitor = visitor_of(reach, persona)
     # Policies explain even tools that a 401 keeps from everybody.
-    standing = reach.standing(entrance, _past(reach, visitor), counted=False)
+    standing = reach.standing(entrance, replace(visitor, refusal=""), counted=False)
     reasons = [_refusal(visitor.refusal)] if visitor.refusal else []
     scopes = entrance.tool.options.scopes if entrance.tool else ()
     lacking = lacking_scopes(scopes, visitor.principal)
@@ -171,7 +172,7 @@ def why_not_tool(served: ServedEndpoint, persona: Persona, name: str) -> dict[st
         reasons.append(_reason(f"{name}: {standing.note}"))
     if standing.verdict in ("no", "call", "refused"):
         explained = served.explained
-        past = _past(explained, visitor_of(explained, persona))
+        past = replace(visitor_of(explained, persona), refusal="")
         reasons += _plain_causes(rules_of(explained, _tool_of(explained, name), past), served.folder)
     if standing.verdict == "no" and not reasons:
         reasons.append(_reason(f"{name}: nothing is left of it for this caller"))
@@ -186,11 +187,6 @@ def _tool_of(reach: Reach, name: str) -> Entrance:
         if entrance.tool is not None and entrance.name == name:
             return entrance
     raise Refused("bad-request", "the endpoint has no tool of this name: /-/tools lists them")
-
-
-def _past(reach: Reach, visitor: Visitor) -> Visitor:
-    """Return a visitor as if the endpoint answered no 401."""
-    return reach.visitor_of(visitor.principal, visitor.label)
 
 
 def _refusal(reason: str) -> Reason:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from handler.bundle.identity import is_for_trials
-from handler.bundle.upstream import CLIENT_AUTH, SIGNED_SERVICES, TOKEN_TYPES
+from handler.bundle.upstream import CLIENT_AUTH, SIGNED_SERVICES, TOKEN_TYPES, parse_reference
 from handler.compiler.config.values import (
     PUBLIC_ALGORITHMS,
     SCOPE,
@@ -18,7 +18,6 @@ from handler.compiler.config.values import (
     algorithm_fault,
     is_id,
     is_metadata_document,
-    is_reference_or_empty,
     is_resource,
     is_toolkit,
     redirect_fault,
@@ -259,7 +258,9 @@ PROXY: Keys = {
         "the id of the one client that the provider knows", is_id
     ),
     "client_secret": text("its secret", "reference").expecting(
-        "env:NAME, secret:NAME or ssm:NAME", is_reference_or_empty, code="invalid-secret-reference"
+        "env:NAME, secret:NAME or ssm:NAME",
+        lambda text: not text or parse_reference(text),
+        code="invalid-secret-reference",
     ),
     "redirect_uris": texts("the URIs that clients may have people sent back to", "list of URIs", "required").checked(
         redirect_fault, "invalid-redirect-uri"

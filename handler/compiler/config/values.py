@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from handler.bundle.identity import RSA_BITS
-from handler.bundle.upstream import parse_reference
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import KeyRefused
 from handler.settings import MODULE
@@ -67,11 +66,6 @@ def is_printable_ascii(text: str) -> bool:
 def is_resource(text: str) -> bool:
     """Return whether a text, if there is one, is an absolute URI without a fragment. Source: RFC 8707, section 2."""
     return not text or (is_printable_ascii(text) and bool(urlsplit(text).scheme) and "#" not in text)
-
-
-def is_reference_or_empty(text: str) -> bool:
-    """Return whether a text, if there is one, is a valid reference to a secret."""
-    return not text or parse_reference(text) is not None
 
 
 def is_metadata_document(url: str) -> bool:

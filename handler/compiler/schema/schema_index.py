@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import cast
 
 from graphql import (
-    DEFAULT_DEPRECATION_REASON,
     GraphQLArgument,
     GraphQLEnumType,
     GraphQLInputField,
@@ -14,13 +14,15 @@ from graphql import (
     GraphQLInterfaceType,
     GraphQLNamedType,
     GraphQLObjectType,
+    GraphQLScalarType,
     GraphQLSchema,
     GraphQLUnionType,
+    StringValueNode,
     is_introspection_type,
     print_ast,
 )
-from graphql.language.block_string import is_printable_as_block_string, print_block_string
-from graphql.language.print_string import print_string
+from graphql.language.block_string import is_printable_as_block_string
+from graphql.utilities.print_schema import print_deprecated, print_specified_by_url
 
 from handler.compiler.schema.directives import executable_directives, locations
 from handler.graph.index import texts_in
@@ -64,7 +66,7 @@ def _type(type_: GraphQLNamedType, costs: Mapping[str, JSONObject]) -> JSONObjec
                 "fields": {
                     name: {
                         "type": str(field.type),
-                        **_texts(field.description, _deprecated(field.deprecation_reason)),
+                        **_texts(field.description, print_deprecated(field.deprecation_reason)),
                         **_arguments(field.args),
                         **costs.get(f"{type_.name}.{name}", {}),
                     }
@@ -76,15 +78,14 @@ def _type(type_: GraphQLNamedType, costs: Mapping[str, JSONObject]) -> JSONObjec
             return {**texts, "kind": "input", "inputs": _inputs(type_.fields)}
         case GraphQLEnumType():
             values = {
-                name: [_description(value.description), _deprecated(value.deprecation_reason)]
+                name: [_description(value.description), print_deprecated(value.deprecation_reason)]
                 for name, value in type_.values.items()
             }
             return {**texts, "kind": "enum", "values": values}
         case GraphQLUnionType():
             return {**texts, "kind": "union", "members": [member.name for member in type_.types]}
         case _:
-            url = getattr(type_, "specified_by_url", None)
-            specified = "" if url is None else f" @specifiedBy(url: {print_string(url)})"
+            specified = print_specified_by_url(cast("GraphQLScalarType", type_))
             return {**_texts(type_.description, specified), "kind": "scalar"}
 
 
@@ -97,7 +98,7 @@ def _inputs(values: Mapping[str, GraphQLArgument] | Mapping[str, GraphQLInputFie
     for name, value in values.items():
         node = value.ast_node.default_value if value.ast_node else None
         default = {"default": print_ast(node)} if node else {}
-        texts = _texts(value.description, _deprecated(value.deprecation_reason))
+        texts = _texts(value.description, print_deprecated(value.deprecation_reason))
         inputs[name] = {"type": str(value.type), **default, **texts}
     return inputs
 
@@ -111,13 +112,7 @@ def _description(text: str | None) -> str:
     """Print a description as SDL, not indented; empty string if there is none."""
     if not text:
         return ""
-    return print_block_string(text) if is_printable_as_block_string(text) else print_string(text)
-
-
-def _deprecated(reason: str | None) -> str:
-    if reason is None:
-        return ""
-    return " @deprecated" if reason == DEFAULT_DEPRECATION_REASON else f" @deprecated(reason: {print_string(reason)})"
+    return print_ast(StringValueNode(value=text, block=is_printable_as_block_string(text)))
 
 
 def with_words(content: JSONObject, synonyms: Mapping[str, Sequence[str]]) -> JSONObject:

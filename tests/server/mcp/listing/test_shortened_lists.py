@@ -85,9 +85,10 @@ def test_check_tells_of_pages_and_of_shortened_schemas(large: Compiled) -> None:
 
     told = list(sentences_on_tools(tool_rows(large), found))
 
-    assert found.pages > 1
+    assert found["pages"] > 1
     assert f"limits.max_schema_bytes shortens the inputSchema of {TOOLS} tools: Op0 (" in told[0]
-    assert told[-1] == f"The list of tools has {found.bytes} bytes: {found.pages} pages, which have no output schemas."
+    size = f"{found['bytes']} bytes: {found['pages']} pages"
+    assert told[-1] == f"The list of tools has {size}, which have no output schemas."
 
 
 def test_check_tells_that_a_catalog_keeps_the_list_short(tmp_path: Path) -> None:
