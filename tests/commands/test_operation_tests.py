@@ -23,7 +23,7 @@ SCHEMA = """
 type Query { orders(first: Int! = 10): [Order!]!  mine(owner: String!): Order  me: User  boom: Int }
 type Mutation { cancel(number: String!): Order  wipe: Int }
 type Order { number: String! total: Float! margin: Float }
-type User { name: String apiKey: String note: String nextToken: String }
+type User { name: String apiKey: String note: String nextToken: String tree: [[String]] }
 """
 OPERATIONS = """
 query Orders($first: Int! = 5) @mcpTool(name: "list_orders", aliases: ["orders"]) {
@@ -32,6 +32,7 @@ query Orders($first: Int! = 5) @mcpTool(name: "list_orders", aliases: ["orders"]
 query Margins @mcpTool(name: "margins") { orders(first: 1) { margin } }
 query Mine($owner: String! @mcpBind(claim: "sub")) @mcpTool(name: "mine") { mine(owner: $owner) { number } }
 query Me @mcpTool(name: "me") { me { name note nextToken } }
+query Tree @mcpTool(name: "tree") { me { tree } }
 query Key @mcpTool(name: "key") { me { apiKey } }
 query Alias @mcpTool(name: "alias") { me { harmless: apiKey } }
 query Boom @mcpTool(name: "boom") { boom }
@@ -283,10 +284,11 @@ def test_mutation_of_an_unmet_expectation_is_not_repeated_as_a_success(folder: P
         ("me", TOKEN),
         ("me", "AKIAIOSFODNN7EXAMPLE"),
         ("me", "-----BEGIN PRIVATE KEY-----"),
+        ("tree", "AKIAIOSFODNN7EXAMPLE"),
     ],
 )
 def test_answer_that_looks_secret_is_not_recorded(folder: Path, stile: Stile, api: Api, tool: str, text: str) -> None:
-    api.values["note"] = text  # type: ignore[attr-defined]
+    api.values |= {"note": text, "tree": [[text]]}  # type: ignore[attr-defined]
 
     done = tried(stile, folder, f"- {{tool: {tool}, as: anonymous, holds: me}}\n", "--record")
 
@@ -303,6 +305,27 @@ def test_credential_that_the_api_repeats_is_not_in_the_file(folder: Path, stile:
     assert tried(stile, folder, "- {tool: me, as: anonymous, holds: it came with …}\n", "--record").code == 0
     assert SECRET not in recorded(folder)
     assert stile("test", ".").code == 0
+
+
+def test_secret_in_a_variable_is_not_in_the_file(folder: Path, stile: Stile) -> None:
+    entry = f"- {{tool: cancel, as: hr.json, arguments: {{number: {SECRET}}}, agrees: true, holds: data}}\n"
+    done = tried(stile, folder, entry, "--record", "--allow-mutations")
+
+    assert (done.code, SECRET in done.err) == (1, False)
+    assert "a variable has a secret of this machine" in done.err
+    assert not (folder / "tools.recording.json").exists()
+
+
+@pytest.mark.parametrize("escape", ["\\/", "\\u002F", "\\u002f"])
+def test_credential_that_the_api_repeats_with_escapes_is_not_in_the_file(
+    folder: Path, stile: Stile, api: Api, monkeypatch: pytest.MonkeyPatch, escape: str
+) -> None:
+    monkeypatch.setenv("STILE_SECRET_API", "s3cr3t/of-the/api")
+    repeated = '{"data": {"me": {"name": "s3cr3t/of-the/api", "note": "", "nextToken": ""}}}'.replace("/", escape)
+    api.answer = lambda _: Reply(repeated.encode())
+
+    assert tried(stile, folder, "- {tool: me, as: anonymous, holds: {data: {me: {name: …}}}}\n", "--record").err == ""
+    assert "s3cr3t" not in recorded(folder)
 
 
 def test_check_refuses_a_secret_in_the_file_with_its_place(folder: Path, stile: Stile) -> None:

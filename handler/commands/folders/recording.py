@@ -120,10 +120,16 @@ def secrets_in(entry: JSONObject) -> Iterator[tuple[str, str]]:
     names = {alias for alias, name in aliases if is_secret(name)}
     for name, value in (member for each in objects_in(entry) for member in each.items()):
         is_named = name in names or (is_secret(name) and not NOT_SECRET.search(name))
-        for text in value if isinstance(value, list) else [value]:
-            is_text = isinstance(text, str) and text and not text.startswith("$jwt[")
-            if is_text and (is_named or CREDENTIAL.search(text) or KEY_SHAPES.search(text)):
+        for text in _texts(value):
+            if not text.startswith("$jwt[") and (is_named or CREDENTIAL.search(text) or KEY_SHAPES.search(text)):
                 yield name, text
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and value:
+        yield value
+    for part in value if isinstance(value, list) else ():
+        yield from _texts(part)
 
 
 class RecordedHttp(ObservedHttp):
@@ -192,12 +198,15 @@ class RecordedHttp(ObservedHttp):
         of_claims = self._compiled.bundle.upstream.claim_headers
         sent = {name: value for name, value in request.headers.items() if name not in of_claims}
         text = hiding(replaced(request, headers=sent), self._compiled)(answer.body.decode(errors="replace"))
+        variables = json.dumps(body["variables"])
         content = json_or_text(text.removeprefix("\ufeff"))
         is_readable = isinstance(content, dict) and not nests_too_deeply(content)
         kept = {name: content[name] for name in ("data", "errors") if name in content} if is_readable else {}
         entry = {"as": self._caller.text, "request": body, "status": answer.status, "answer": kept}
         if not kept:
             self.troubles.append(f"the API answers {answer.status}, and not GraphQL, which is not recorded")
+        elif hiding(replaced(request, headers={}), self._compiled)(variables) != variables:
+            self.troubles.append("a variable has a secret of this machine, which is not recorded: use another value")
         elif members := [name for name, _ in secrets_in(entry)]:
             self.troubles.append(f"{some(members, most=3)} looks like a secret, and is not recorded: {REMEDY}")
         return entry

@@ -30,7 +30,7 @@ from handler.server.auth.tokens import Token, parse_token
 from handler.server.upstream.failures import CSRF, OF_ACCESS, api_message, page_text, plain_text
 from handler.settings import Settings
 from handler.strict_json import parse_json
-from handler.text.sentences import cut_text, some
+from handler.text.sentences import cut_text, json_pattern, some
 
 MAX_LINE_CHARS = 200
 MAX_BODY_CHARS = 2_000
@@ -224,10 +224,10 @@ def hiding(request: HttpRequest, compiled: Compiled) -> Hiding:
         key = value if equals else name
         secrets += [key, unquote_plus(key)]
     words += [secret.strip() for secret in secrets if len(secret.strip()) >= MIN_SECRET_CHARS]
-    forms = {form for word in words for form in (word, json.dumps(word)[1:-1], quote(word, safe=""))}
+    forms = {form for word in words for form in (word, quote(word, safe=""))}
     if not forms:
         return str
-    pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))))
+    pattern = re.compile("|".join(map(json_pattern, sorted(forms, key=len, reverse=True))))
     return partial(pattern.sub, HIDDEN)
 
 

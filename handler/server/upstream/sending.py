@@ -21,6 +21,7 @@ from handler.server.context import Caller
 from handler.server.upstream.bound_variables import find_claim
 from handler.server.upstream.credentials import Credential, credential_for, signature_headers
 from handler.strict_json import find_json
+from handler.text.sentences import json_pattern
 
 UNAUTHORIZED = 401
 
@@ -87,9 +88,12 @@ def _left(request: HttpRequest, deadline: float) -> float:
 def _without_secrets(answer: HttpResponse, credential: Credential, url: str) -> HttpResponse:
     """Remove the credential and the keys in the API's URL from a response: some APIs repeat them in an error."""
     secrets = [credential.token.rpartition(" ")[2], *(keys_in(url).values() if "?" in url else ())]
-    for text in map(str.encode, secrets):
-        if len(text) >= MIN_SECRET_BYTES and text in answer.body:
-            answer = replaced(answer, body=answer.body.replace(text, "…".encode()))
+    for text in secrets:
+        if len(text.encode()) < MIN_SECRET_BYTES:
+            continue
+        pattern = json_pattern(text) if b"\\" in answer.body else re.escape(text)  # the search of escapes is slower
+        if (body := re.sub(pattern.encode(), "…".encode(), answer.body)) != answer.body:
+            answer = replaced(answer, body=body)
     return answer
 
 

@@ -510,6 +510,17 @@ def test_credential_that_an_api_repeats_is_told_to_nobody(tmp_path: Path, status
     assert secret not in text + str(function.lines)
 
 
+@pytest.mark.parametrize("escape", ["\\/", "\\u002F", "\\u002f"])
+def test_credential_that_an_api_repeats_with_escapes_is_told_to_nobody(tmp_path: Path, escape: str) -> None:
+    repeated = '{"data": {"me": "sk-of/the/endpoint"}}'.replace("/", escape)
+    with running_api(lambda _: Reply(repeated.encode())) as api:
+        auth = f"{{url: '{api.url}', auth: {{bearer: env:KEY}}}}"
+        with asking(tmp_path, auth, **_secret("sk-of/the/endpoint")) as function:
+            text = function.call("Me", {}).text
+
+    assert '{"me":"…"}' in text
+
+
 def test_key_in_the_url_that_an_api_repeats_is_told_to_nobody(tmp_path: Path) -> None:
     secret = "sk-of-the-url-alone"
     told = {"errors": [{"message": f"Not valid: {secret} of 2026-10-01"}]}
