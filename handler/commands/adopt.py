@@ -23,7 +23,7 @@ from handler.commands.console import say, show_json, slow_work
 from handler.commands.editor import SCHEMA_COMMENT, write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.folders.endpoints import compile_one
-from handler.commands.init import ENV, GITIGNORE, REASON, new_target, require_free, upstream_credential
+from handler.commands.init import ENV, GITIGNORE, REASON, new_target, require_free, upstream_credential, write_file
 from handler.commands.schema_source.foreign_folder import (
     ForeignFolder,
     adopted_operations,
@@ -109,8 +109,7 @@ def _write_adopted(draft: Path, foreign: ForeignFolder, options: argparse.Namesp
     upstream, variable = _upstream(foreign)
     own = {GITIGNORE: f"{ENV_FILE}\n", **({ENV_FILE: ENV.format(variable=variable)} if variable else {})}
     for name, text in (*operations, *own.items()):
-        (draft / name).parent.mkdir(parents=True, exist_ok=True)
-        (draft / name).write_text(text, encoding="utf-8", newline="")
+        write_file(draft, name, text)
     config = _config(foreign, upstream, scalars=schema.type_map if schema else ())
     _write_config(draft, config)
     outcome = compile_one(draft, stage=None, endpoint=None)
@@ -140,7 +139,7 @@ def _write_adopted(draft: Path, foreign: ForeignFolder, options: argparse.Namesp
 
 def _write_config(draft: Path, config: dict[str, Any]) -> None:
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=sys.maxsize)
-    (draft / CONFIG).write_text(f"{SCHEMA_COMMENT}\n{text}", encoding="utf-8", newline="\n")
+    write_file(draft, CONFIG, f"{SCHEMA_COMMENT}\n{text}")
 
 
 def _config(foreign: ForeignFolder, upstream: dict[str, Any], *, scalars: Collection[str]) -> dict[str, Any]:

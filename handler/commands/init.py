@@ -249,11 +249,10 @@ def _write_draft(
     """
     author = write_schema(folder, with_heading(sdl, source), source)
     schema = author.schema
-    _write(folder, CONFIG, _config_text(settings, author))
-    _write(folder, GITIGNORE, f"{ENV_FILE}\n")
+    write_file(folder, CONFIG, _config_text(settings, author))
+    write_file(folder, GITIGNORE, f"{ENV_FILE}\n")
     if settings.credential:
-        _write(folder, ENV_FILE, ENV.format(variable=settings.credential.variable))
-        (folder / ENV_FILE).chmod(stat.S_IRUSR | stat.S_IWUSR)
+        write_file(folder, ENV_FILE, ENV.format(variable=settings.credential.variable))
     trials = candidates(schema, author.hidden) if schema else []
     clean, outcome = _without_faults(folder, trials, source)
     starters = best_starters(clean)
@@ -264,12 +263,12 @@ def _write_draft(
         with suppress(OSError):
             (folder / "operations").rmdir()
         query = schema.query_type.name if schema and schema.query_type else ""
-        _write(folder, ENTRY, INDEX_WITH_TOOL.replace("QUERY", query))
+        write_file(folder, ENTRY, INDEX_WITH_TOOL.replace("QUERY", query))
         outcome = compile_one(folder, stage=None, endpoint=None)
         _refuse_problems(outcome, source)
     ignored = sorted({each.code for each in outcome.warnings if each.file == SCHEMA_FILE})
     if ignored:
-        _write(folder, CONFIG, _config_text(settings, author, ignored=ignored))
+        write_file(folder, CONFIG, _config_text(settings, author, ignored=ignored))
     names = schema.type_map if schema else ()
     files = [SCHEMA_FILE, ENTRY, CONFIG, GITIGNORE, *([ENV_FILE] if settings.credential else [])]
     files += [*(starter.file for starter in starters), *write_editor_files(folder)]
@@ -310,7 +309,7 @@ def _without_faults(
 ) -> tuple[Sequence[Starter], Outcome]:
     """Write starters, and return those without problems and warnings, with the outcome of the last trial."""
     for starter in starters:
-        _write(folder, starter.file, starter.text)
+        write_file(folder, starter.file, starter.text)
     for _ in range(MAX_TRIALS):
         outcome = compile_one(folder, stage=None, endpoint=None)
         faulty = {problem.file for problem in (*outcome.problems, *outcome.warnings)}
@@ -332,10 +331,13 @@ def _refuse_problems(outcome: Outcome, source: SchemaSource) -> None:
     refuse_problems(outcome.problems, source)
 
 
-def _write(folder: Path, name: str, text: str) -> None:
+def write_file(folder: Path, name: str, text: str) -> None:
+    """Write a file of a new endpoint. No other user may read the file of secrets."""
     file = folder / name
-    file.parent.mkdir(exist_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8", newline="\n")
+    if name == ENV_FILE:
+        file.chmod(stat.S_IRUSR | stat.S_IWUSR)
 
 
 def _steps_of_headers(folder: str, headers: RequestHeaders, credential: CallSecret | None) -> list[tuple[str, str]]:

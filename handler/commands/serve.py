@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import socket
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -124,11 +125,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageRefused(
             f"--host {options.host} can be reached from elsewhere: name the server's URL with --public-url."
         )
-
-    def exit_(*_: object) -> None:
-        raise SystemExit(DONE)
-
-    signal.signal(signal.SIGTERM, exit_)  # uvicorn raises the signal again after its own end
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(DONE))  # uvicorn raises the signal again after its own end
     if os.name == "posix" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under nohup
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     try:

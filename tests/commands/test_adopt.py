@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,7 @@ def test_local_operations_with_paths_from_the_root_of_a_repository(tmp_path: Pat
     assert config["access"] == {"anonymous": "challenge"}
     assert Path("new/api/.gitignore").read_text(encoding="utf-8") == ".env\n"
     assert Path("new/api/.env").read_text(encoding="utf-8").endswith("\nSTILE_SECRET_SPACE_TOKEN=\n")
+    assert stat.S_IMODE(Path("new/api/.env").stat().st_mode) == 0o600
     assert config["scalars"] == {"Day": {"type": "string", "format": "date"}}
     tools = {each.tool.name: each.tool.entry for each in compile_endpoint(Path("new/api")).made}
     assert tools["BookLaunch"]["description"] == 'It\'s "on"'

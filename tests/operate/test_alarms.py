@@ -47,6 +47,7 @@ DATA = {"data": {"me": "you", "count": 3}}
 START = 1_800_000_000.0  # of an incident, on the clock of the simulated CloudWatch
 NAMES = {"FunctionName": FUNCTION, "ApiId": API_ID}
 VERSION = "7"
+LATE_S = 70  # until values of a metric arrive: the newest minute never has any
 NAMES_OF_RELEASE = {"HttpApi": API_ID, "StileFunction": FUNCTION, "ReleaseVersion.Version": VERSION}
 STACK = Stack("template.yaml", {"Release": "a"}, attributes=NAMES_OF_RELEASE)
 
@@ -412,6 +413,7 @@ def test_incident_rings_its_alarms_and_no_others(scene: Scene, name: str) -> Non
     ringing = scene.cloudwatch.ringing(alarms("endpoint"))
 
     assert set(scene.cloudwatch.ringing(alarms("function"))) == incident.rings
+    assert set(scene.cloudwatch.ringing(alarms("function"), delay_s=LATE_S)) == incident.rings
     assert ringing.pop("EndpointDownAlarm", set()) == ({ENDPOINT} if incident.is_down else set())
     assert set(ringing) == incident.rings
     # What the model reads, and the line that leads to the endpoint.
@@ -550,6 +552,7 @@ def test_release_rings_an_alarm_by_which_it_is_rolled_back(
 
     assert {"ReleaseFailures", "ReleaseUnserved", "ReleaseErrors"} <= set(alarms_of_release)
     assert set(scene.cloudwatch.ringing(alarms_of_release)) == rings
+    assert set(scene.cloudwatch.ringing(alarms_of_release, delay_s=LATE_S)) == rings
 
 
 def test_alarm_names_the_endpoint_that_is_down_and_not_its_neighbour(scene: Scene) -> None:

@@ -54,6 +54,7 @@ class CloudWatch:
     """What was put, by the second."""
 
     series: dict[Series, list[tuple[float, float]]] = field(default_factory=dict)
+    known_until: float = math.inf  # later values have not arrived when an alarm is judged
 
     def put(self, namespace: str, name: str, dimensions: Mapping[str, str], value: float, *, at: float) -> None:
         """Take one value of a metric."""
@@ -75,11 +76,17 @@ class CloudWatch:
     def moments(self) -> list[float]:
         return [at for points in self.series.values() for at, _ in points]
 
-    def ringing(self, alarms: Mapping[str, Mapping[str, Any]], *, since: float = 0) -> dict[str, set[str]]:
-        """The alarms in the state ALARM at some time ``since``, with contributors; none for an alarm of one metric."""
+    def ringing(
+        self, alarms: Mapping[str, Mapping[str, Any]], *, since: float = 0, delay_s: float = 0
+    ) -> dict[str, set[str]]:
+        """The alarms in the state ALARM at some time ``since``, with contributors; none for an alarm of one metric.
+
+        ``delay_s`` is the time that values take to arrive.
+        """
         first, last = max(since, min(self.moments())), max(self.moments())
         found: dict[str, set[str]] = {}
         for minute in range(math.floor(first / MINUTE_S), math.ceil(last / MINUTE_S) + 2):
+            self.known_until = minute * MINUTE_S - delay_s
             for name, alarm in alarms.items():
                 for contributor in self._breaching(alarm, end=minute * MINUTE_S):
                     found.setdefault(name, set()).add(contributor)
@@ -123,7 +130,7 @@ class CloudWatch:
         return {} if value is None else {"": value}
 
     def _statistic(self, series: Series, statistic: str, *, start: float, end: float) -> float | None:
-        values = sorted(value for at, value in self.series.get(series, ()) if start <= at < end)
+        values = sorted(value for at, value in self.series.get(series, ()) if start <= at < min(end, self.known_until))
         if not values:
             return None
         if statistic.startswith("p"):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from handler.audience.reach import Entrance, Passage, Reach, rules_of
+from handler.audience.reach import OPEN_VERDICTS, Entrance, Passage, Reach, rules_of
 from handler.audience.view_paths import resolve_in
 from handler.audience.ways import Standing, lacking_scopes
 from handler.commands.check import sentence_on_callers
@@ -28,9 +28,6 @@ from handler.graph.index import SchemaIndex
 from handler.http.client import HttpRequest
 from handler.server.asgi.responses import Refused
 from handler.text.sentences import some
-
-USABLE = ("yes", "call")
-"""Verdicts of tools that a call of the caller may succeed with."""
 
 MAX_REASONS = 200
 """Reasons of one answer: a rule may hide every field of a large schema."""
@@ -146,7 +143,7 @@ def _plain_tool(served: ServedEndpoint, entrance: Entrance, standing: Standing) 
         "tokens": row.tokens,
         "listed": row.listed,
         "confirm": tool.options.confirm if tool else "",
-        "usable": standing.verdict in USABLE,
+        "usable": standing.verdict in OPEN_VERDICTS,
         "warnings": [warning.sentence for warning in served.warnings if is_concerned(warning)],
     }
 

@@ -278,7 +278,7 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
     caller, requests = call.caller, OwnRequests(call.caller)
     responses, state = await answers_to(call)
     access = await api_access(caller, required=needs_credential)
-    client, token = call.meta.get(CLIENT_INFO), call.meta.get("progressToken")
+    client, token = call.request.meta.get(CLIENT_INFO), call.request.meta.get("progressToken")
     is_token = (isinstance(token, str) and len(token) <= MAX_TOKEN_CHARS) or type(token) is int
     return Context(
         request_id=caller.request_id,
@@ -295,7 +295,7 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         input_responses=responses,
         request_state=state,
         progress_token=token if is_token else None,
-        log_level=wanted_log_level(call.meta, call.request.revision),
+        log_level=wanted_log_level(call.request.meta, call.request.revision),
         deadline=caller.deadline,
         max_values=caller.endpoint.bundle.limits.max_values,
         max_result_bytes=caller.endpoint.bundle.limits.max_result_bytes,

@@ -42,9 +42,7 @@ def event_stream(
 
 def _wanted(request: Request, notifications: Iterable[JSONObject]) -> Iterator[bytes]:
     """Yield the notifications that a request asks for, as JSON."""
-    params = request.params.get("_meta")
-    meta = params if isinstance(params, dict) else {}
-    token, level = meta.get("progressToken"), wanted_log_level(meta, request.revision)
+    token, level = request.meta.get("progressToken"), wanted_log_level(request.meta, request.revision)
     last = -math.inf
     for notification in notifications:
         # An author may log a value that is not JSON. The call is done, so that message is left out.

@@ -89,6 +89,11 @@ class Request:
     params: Mapping[str, Any]
     revision: str
 
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """The member ``_meta`` of the parameters; empty if it is absent or not an object."""
+        return _object(self.params.get("_meta"))
+
 
 @record(frozen=True, slots=True, kw_only=True)
 class Notification:
@@ -192,17 +197,15 @@ def _classified(raw: Mapping[str, Any], headers: Mapping[str, str]) -> Request |
     if not isinstance(params, dict):
         raise reject(INVALID_PARAMS, "Invalid params: expected an object")
     request = Request(id=identifier, method=method, params=params, revision=revision_of_header(header))
-    meta = params["_meta"] if isinstance(params.get("_meta"), dict) else {}
-    if is_legacy(header, meta):
+    if is_legacy(header, request.meta):
         return request
-    if PROTOCOL_VERSION not in meta:
+    if PROTOCOL_VERSION not in request.meta:
         _require_served((header or "").strip(" \t"), among=(*MODERN, *LEGACY), reject=reject)
-    return replaced(request, revision=_modern_revision(request, meta, headers, reject=reject))
+    return replaced(request, revision=_modern_revision(request, headers, reject=reject))
 
 
-def _modern_revision(
-    request: Request, meta: Mapping[str, Any], headers: Mapping[str, str], *, reject: Callable[..., Rejected]
-) -> str:
+def _modern_revision(request: Request, headers: Mapping[str, str], *, reject: Callable[..., Rejected]) -> str:
+    meta = request.meta
     version = meta.get(PROTOCOL_VERSION)
     if not isinstance(version, str) or not isinstance(meta.get(CLIENT_CAPABILITIES), dict):
         sentence = f"_meta needs {PROTOCOL_VERSION} (a string) and {CLIENT_CAPABILITIES} (an object)"
@@ -291,14 +294,9 @@ class Call:
         return self.caller.endpoint.validator(tool, self.caller.evaluation).read(arguments)
 
     @property
-    def meta(self) -> Mapping[str, Any]:
-        """The member ``_meta`` of the parameters; empty if it is absent or not an object."""
-        return _object(self.request.params.get("_meta"))
-
-    @property
     def client_capabilities(self) -> Mapping[str, Any]:
         """The client's capabilities; empty in the legacy era, in which the handshake has them and is not kept."""
-        return _object(self.meta.get(CLIENT_CAPABILITIES)) if is_modern(self.request.revision) else {}
+        return _object(self.request.meta.get(CLIENT_CAPABILITIES)) if is_modern(self.request.revision) else {}
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -98,7 +98,7 @@ class McpRoute:
 def _call_of(request: Request, caller: Caller) -> Call:
     """Build the call. The message's own trace takes precedence over the HTTP request's."""
     call = Call(request=request, caller=caller)
-    trace = continue_trace(call.meta)
+    trace = continue_trace(call.request.meta)
     if trace is None:
         return call
     call.note(trace_id=trace.id)
