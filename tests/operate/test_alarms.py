@@ -24,7 +24,7 @@ from handler.compiler.compile import Compiled
 from handler.storage.local import FolderStorage
 from tests.infra.stack import Stack
 from tests.server.mcp.calls.test_begun import lines_of
-from tests.support.alarms import CloudWatch, computed
+from tests.support.alarms import CloudWatch, computed, require_accepted
 from tests.support.api import Api, Asked, Reply, running_api
 from tests.support.emf import metrics_in
 from tests.support.endpoints import PUBLIC, compiled
@@ -614,6 +614,29 @@ def test_gap_of_a_metric_is_filled_and_a_metric_without_any_value_is_not() -> No
     assert computed(node, {"calls": 0.0}, exist={"calls": True}) is None
     with pytest.raises(AssertionError, match="not simulated"):
         computed(ast.parse("RATE(calls)", mode="eval").body, {"calls": 1.0}, exist={"calls": True})
+
+
+SHARE, DOWN = alarms("endpoint")["UpstreamFailuresAlarm"], alarms("endpoint")["EndpointDownAlarm"]
+REFUSED_ALARMS: Mapping[str, dict[str, Any]] = {
+    "looks too far back": {**SHARE, "EvaluationPeriods": 289},
+    "needs more periods than it judges": {**SHARE, "DatapointsToAlarm": 2},
+    "returns no series, or several": {**SHARE, "Metrics": [{**each, "ReturnData": True} for each in SHARE["Metrics"]]},
+    "has more than 10 metrics": {
+        **SHARE,
+        "Metrics": [*SHARE["Metrics"], *({**SHARE["Metrics"][0], "Id": f"more{number}"} for number in range(9))],
+    },
+    "returns what no alarm takes": {
+        **DOWN,
+        "Metrics": [{"Id": "down", "Expression": "SEARCH('{Stile,function} errors', 'Sum')", "Period": 300}],
+    },
+    "a query sees three hours": {**DOWN, "EvaluationPeriods": 37},
+}
+
+
+@pytest.mark.parametrize("fault", REFUSED_ALARMS)
+def test_alarm_that_cloudwatch_does_not_take_is_refused(fault: str) -> None:
+    with pytest.raises(AssertionError, match=fault):
+        require_accepted(REFUSED_ALARMS[fault])
 
 
 GOOD_LINE = {

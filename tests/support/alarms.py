@@ -94,6 +94,7 @@ class CloudWatch:
 
     def _breaching(self, alarm: Mapping[str, Any], *, end: float) -> Iterator[str]:
         assert alarm["TreatMissingData"] == "notBreaching"
+        require_accepted(alarm)
         period = int(alarm.get("Period") or _period(alarm["Metrics"]))
         count = int(alarm["EvaluationPeriods"])
         needed = int(alarm.get("DatapointsToAlarm", count))
@@ -175,6 +176,30 @@ def computed(node: ast.AST, values: Mapping[str, float | None], *, exist: Mappin
                 return None
             return float(OPERATORS[type(op)](one, other))
     raise AssertionError(f"metric math that is not simulated: {ast.unparse(node)}")
+
+
+def require_accepted(alarm: Mapping[str, Any]) -> None:
+    """Fail for an alarm that CloudWatch does not take, or does not judge as it is written.
+
+    Source: the CloudWatch API, ``PutMetricAlarm`` and ``MetricDataQuery``; the guide, "Limits" of alarms.
+    """
+    metrics = alarm.get("Metrics", [])
+    period, count = int(alarm.get("Period") or _period(metrics)), int(alarm["EvaluationPeriods"])
+    assert period % 60 == 0
+    assert period * count <= (86_400 if period < 3_600 else 7 * 86_400), "looks too far back"
+    assert 1 <= int(alarm.get("DatapointsToAlarm", count)) <= count, "needs more periods than it judges"
+    assert 0 < len(alarm["AlarmDescription"]) <= 1_024
+    if not metrics:
+        return
+    ids = [each["Id"] for each in metrics]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-z]\w{0,254}", each) for each in ids)
+    assert sum(each.get("ReturnData", True) in (True, "true") for each in metrics) == 1, "returns no series, or several"
+    assert sum("MetricStat" in each for each in metrics) <= 10, "has more than 10 metrics"
+    for expression in [each["Expression"] for each in metrics if "Expression" in each]:
+        assert len(expression) <= 2_048
+        assert "SEARCH(" not in expression, "returns what no alarm takes"
+        assert "SELECT " not in expression or period * count <= 3 * 3_600, "a query sees three hours"
 
 
 def _series_of(metric: Mapping[str, Any]) -> Series:
