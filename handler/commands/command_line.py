@@ -200,13 +200,14 @@ def whole_number(least: int, most: int, *, expected: str = "") -> Callable[[str]
 def server_url(text: str) -> str:
     """Return a URL of a function without a final slash. Credentials travel over TLS, or stay on this machine."""
     if "@" in text or not text.isascii() or not text.isprintable() or " " in text:
-        raise argparse.ArgumentTypeError("expected a URL without credentials and with escapes: -H takes credentials")
+        raise argparse.ArgumentTypeError("expected a URL without credentials and with escapes: -H or --as gives one")
     is_valid = False
     with suppress(ValueError):
         parts = urlsplit(text)
         is_valid = bool(parts.hostname) and parts.port != 0 and not (parts.query or parts.fragment)
     if not is_valid or not (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in OWN_MACHINE)):
-        raise argparse.ArgumentTypeError(f"{text!r}: expected https://host, or http://localhost:port")
+        shown = text.partition("?")[0].partition("#")[0]  # the rest may be a key
+        raise argparse.ArgumentTypeError(f"{shown!r}: expected https://host, or http://localhost:port, and no query")
     return text.rstrip("/")
 
 

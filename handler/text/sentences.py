@@ -13,7 +13,7 @@ MAX_SHOWN_CHARS = 80
 
 def some(names: Sequence[str], *, most: int = 3) -> str:
     """Return the first names as a list, and the number of further names."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def counted(count: int, noun: str) -> str:

@@ -315,6 +315,53 @@ async def ask(ctx: Context | None = None) -> str:
 """
 
 
+HELPED = """
+from stile import Context, Toolkit
+
+kit = Toolkit()
+
+
+async def sure(context: Context) -> bool:
+    return (await context.elicit("Sure?")).action == "accept"
+
+
+async def summary(ctx, other=None):
+    other.elicit_later()
+    return await ctx.sample("Short.") if await sure(ctx) else ""
+
+
+def unused(ctx: Context) -> None:
+    ctx.list_roots()
+
+
+@kit.tool(title="Drop")
+async def drop(ctx: Context) -> bool:
+    "Drop."
+    return await sure(ctx)
+
+
+@kit.tool(title="Short")
+async def short(ctx: Context) -> str:
+    "Short."
+    return await summary(ctx)
+"""
+
+
+def test_members_that_the_context_lacks_are_warnings_in_functions_of_tools(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STILE_CODE_MODULES", "helped_kit")
+    files = {**FILES, "config.yaml": f'{FILES["config.yaml"]}code: ["helped_kit:kit"]\n'}
+    (workplace / "helped_kit.py").write_text(HELPED, "utf-8")
+
+    done = stile("check", str(write_endpoint(workplace, files)))
+
+    printed = done.out + done.err
+    assert "helped_kit.py:8:1: warning: tool drop: Context has no elicit: return InputRequired" in printed
+    assert "helped_kit.py:13:1: warning: tool short: Context has no sample: return InputRequired" in printed
+    assert printed.count("unknown-context-member") == 2
+
+
 def test_members_that_the_context_lacks_are_warnings_at_their_lines(
     workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
 ) -> None:

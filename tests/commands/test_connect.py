@@ -138,6 +138,7 @@ def test_document_for_machines_has_all_parts(stile: Stile) -> None:
         (["cursor", "https://mcp.example.com/shop/mcp"], 2, "expected the URL of an endpoint"),
         (["cursor", "http://mcp.example.com/a/b"], 2, "expected https://host, or http://localhost:port"),
         (["cursor", "https://k:v@mcp.example.com/a/b"], 2, "expected a URL without credentials"),
+        (["cursor", "https://mcp.example.com/a/b?key=hidden"], 2, "'https://mcp.example.com/a/b': expected https://"),
         (["cursor", "nowhere"], 2, "there is no such folder"),
         (["cursor", "--as", "key:partnr"], 2, 'there is no API key "partnr"; did you mean partner?'),
         (["cursor", "--as", "anonymous"], 2, "--as takes key:NAME"),

@@ -14,7 +14,7 @@ from handler.commands.changes.bundle_changes import content_changes, renamed_too
 from handler.commands.changes.change import Change
 from handler.commands.changes.reach_changes import ReachChanges
 from handler.commands.console import one_line
-from handler.text.sentences import counted
+from handler.text.sentences import counted, cut_text, some
 
 MAX_MARKDOWN_CHARS = 60_000
 """Length of the Markdown. GitHub takes comments of 65,536 characters."""
@@ -154,7 +154,7 @@ def _sections_of(changes: Iterable[Change]) -> Iterator[tuple[str, Sequence[Chan
         else:
             heading = "Breaking" if change.breaking else "Other differences"
         sections[heading].append(change)
-    return ((heading, some) for heading, some in sections.items() if some)
+    return ((heading, below) for heading, below in sections.items() if below)
 
 
 def _summary(of: EndpointChanges) -> str:
@@ -178,10 +178,8 @@ def _details(change: Change, *, most: int) -> Iterator[str]:
     yield from change.rules
     if not most and len(change.callers) > 1:
         yield f"for {', '.join(change.callers)}"
-    names = change.coordinates if not most else change.coordinates[:most]
-    more = len(change.coordinates) - len(names)
     if len(change.coordinates) > 1:
-        yield ", ".join(names) + (f" and {more:,} more" if more else "")
+        yield some(change.coordinates, most=most or len(change.coordinates))
 
 
 def markdown(differences: Sequence[EndpointChanges], *, notes: Sequence[str] = ()) -> str:
@@ -223,8 +221,7 @@ def code_span(text: str) -> str:
 
     Source: CommonMark, "Code spans".
     """
-    plain = one_line(text) or " "
-    plain = plain if len(plain) <= MAX_SPAN_CHARS else f"{plain[:MAX_SPAN_CHARS]}…"
+    plain = cut_text(one_line(text) or " ", MAX_SPAN_CHARS)
     fence = "`" * (max(map(len, re.findall("`+", plain)), default=0) + 1)
     padded = f" {plain} " if plain.startswith("`") or plain.endswith("`") else plain
     return f"{fence}{padded}{fence}"

@@ -20,6 +20,7 @@ from handler.graph.view import leads
 from handler.policy.evaluation import OPEN, Mask, alternatives_of
 from handler.policy.predicates import Predicate
 from handler.server.auth.principal import Principal
+from handler.text.sentences import some
 
 FIXED = ("prescribed", "persisted")
 FREE = ("graphql", "route")
@@ -132,7 +133,7 @@ class ReachChanges:
             yield Change(
                 group.code,
                 through,
-                f"{WORDS[group.code, group.further].format(through)}: {_counted(coordinates)}, for {callers}",
+                f"{WORDS[group.code, group.further].format(through)}: {some(coordinates, most=1)}, for {callers}",
                 coordinates=tuple(coordinates),
                 callers=self.classes.words(group.bits),
                 ways=group.ways,
@@ -209,7 +210,7 @@ class ReachChanges:
             ways = tuple(dict.fromkeys(name for _, name in pairs))
             coordinates = tuple(dict.fromkeys(coordinate for coordinate, _ in pairs))
             through = ", ".join(ways)
-            sentence = f"perhaps newly or no longer reachable through {through}: {_counted(coordinates)}"
+            sentence = f"perhaps newly or no longer reachable through {through}: {some(coordinates, most=1)}"
             yield Change("reach-unknown", through, sentence, coordinates=coordinates, ways=ways, rules=rules)
 
     def _open_questions(self, name: str, old: Way, new: Way) -> list[str]:
@@ -324,7 +325,7 @@ class ReachChanges:
             for difference in _type_differences(coordinate, before, after):
                 by_words.setdefault(difference, []).append(coordinate)
         for (code, words), coordinates in by_words.items():
-            sentence = f"{_counted(coordinates)}: {words}"
+            sentence = f"{some(coordinates, most=1)}: {words}"
             yield Change(code, about, sentence, coordinates=tuple(coordinates), ways=ways)
 
 
@@ -335,11 +336,6 @@ def _overall(ways: Iterable[Way]) -> dict[str, int]:
         for coordinate, bits in way.seen.items():
             reached[coordinate] = reached.get(coordinate, 0) | bits
     return reached
-
-
-def _counted(coordinates: Sequence[str]) -> str:
-    more = len(coordinates) - 1
-    return f"{coordinates[0]} and {more:,} more" if more else coordinates[0]
 
 
 def _guards_in_full(version: Published, way: Way) -> dict[str, str]:

@@ -14,6 +14,7 @@ from handler.compiler.schema.name_graph import closure
 from handler.json_schema.fast_path import TYPES
 from handler.policy.guarded_schema import GUARDS
 from handler.strict_json import JSONObject
+from handler.text.sentences import some
 
 MOST = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
 LEAST = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
@@ -314,8 +315,7 @@ def argument_changes(before: Tool, after: Tool) -> Iterator[Change]:
     texts = [f'"{each.path}"' for each in differences if each.kind == "text"]
     yield from (_change(each, after.name, owner=f"tool {after.name}") for each in differences if each.kind != "text")
     if texts:
-        more = f" and {len(texts) - MOST_TEXTS:,} more" if len(texts) > MOST_TEXTS else ""
-        words = ", ".join(texts[:MOST_TEXTS]) + more
+        words = some(texts, most=MOST_TEXTS)
         yield Change("text-changed", after.name, f"tool {after.name}: lists have other texts of {words}")
 
 

@@ -13,7 +13,7 @@ from handler.policy.evaluation import Evaluation
 from handler.server.asgi.response_size import LAMBDA, page_count
 from handler.server.endpoints.endpoint import Endpoint
 from handler.strict_json import Entries, Entry, JSONObject, to_json_bytes
-from handler.text.sentences import counted, some
+from handler.text.sentences import counted, cut_text, some
 
 MAX_RUNS_CHARS = 60
 
@@ -44,7 +44,7 @@ class ToolRow:
 
     def cells(self) -> tuple[str | int, ...]:
         """Return the cells of the table. ``runs`` is cut: a schema may have hundreds of root fields."""
-        runs = self.runs if len(self.runs) <= MAX_RUNS_CHARS else f"{self.runs[: MAX_RUNS_CHARS - 1]}…"
+        runs = cut_text(self.runs, MAX_RUNS_CHARS)
         listed = "yes" if self.listed else "no"
         return self.name, self.kind, runs, self.types, self.bytes, self.tokens, listed, self.anonymous
 

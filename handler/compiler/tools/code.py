@@ -120,15 +120,18 @@ def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, grounds: AccessDefaults, 
         laid_over.add(toolkit, **overrides)
         definitions = [*laid_over.tools, *laid_over.prompts, *laid_over.resources]
     frozen: list[_Frozen] = []
+    lacked: set[tuple[Place, str]] = set()
     if not (definitions or toolkit.providers or toolkit.skills):
         name = kit.use.rpartition(":")[2]
         sentence = f'"{kit.use}": the toolkit has no tools: @{name}.tool before a function makes it a tool'
         problems.warn(kit.at, sentence, code="empty-toolkit")
     for definition in definitions:
         place = source_location(definition.function, _label_of(definition))
-        for line, member in _unknown_members(definition.function):
-            at = _definition_place(place.file, line, kit.at)
-            problems.warn(at, f"{place.label}: {lacking(member)}", code="unknown-context-member")
+        for file, line, member in _unknown_members(definition.function):
+            at = _definition_place(file, line, kit.at)
+            if (at, member) not in lacked:  # a function that several tools name
+                lacked.add((at, member))
+                problems.warn(at, f"{place.label}: {lacking(member)}", code="unknown-context-member")
         options = definition.options if isinstance(definition, ToolDefinition) else None
         requires_auth = bool(options and options.requires_auth)
         with _reporting(kit, problems):
@@ -150,18 +153,29 @@ def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, grounds: AccessDefaults, 
     return frozen
 
 
-def _unknown_members(function: Callable[..., Any]) -> Iterator[tuple[int, str]]:
-    """Yield the line and the name of each member of the context that a function uses and ``Context`` lacks."""
-    plain = plain_function(function)
-    contexts = {name for name, hint in resolve_hints(plain, {}, None).items() if is_context(hint)}
+def _unknown_members(function: Callable[..., Any]) -> Iterator[tuple[str, int, str]]:
+    """Yield the file, line and name of each member of the context that a function uses and ``Context`` lacks.
+
+    The functions that it names and gives the context to, by a hint or the name of a parameter, are searched, too.
+    """
     known = {*dir(Context), *Context.__dataclass_fields__}
-    codes = [plain.__code__] if contexts and isinstance(plain, FunctionType) else []
-    for code in codes:
-        codes += [each for each in code.co_consts if isinstance(each, CodeType)]
-        for before, each in pairwise(dis.get_instructions(code)):
-            loaded = before.argval[-1] if before.argval and isinstance(before.argval, tuple) else before.argval
-            if loaded in contexts and each.opname in ("LOAD_ATTR", "LOAD_METHOD") and each.argval not in known:
-                yield (each.positions.lineno if each.positions else 0) or code.co_firstlineno, each.argval
+    functions, contexts = [plain_function(function)], set[str]()
+    for plain in functions:
+        if not isinstance(plain, FunctionType):
+            continue
+        hints, codes = resolve_hints(plain, {}, None), [plain.__code__]
+        parameters = codes[0].co_varnames[: codes[0].co_argcount + codes[0].co_kwonlyargcount]
+        own = {each for each in parameters if (is_context(hints[each]) if each in hints else each in contexts)}
+        contexts |= own
+        for code in codes if own else ():
+            codes += [each for each in code.co_consts if isinstance(each, CodeType)]
+            named = [plain.__globals__.get(name) for name in code.co_names]
+            functions += [each for each in named if isinstance(each, FunctionType) and each not in functions]
+            for before, each in pairwise(dis.get_instructions(code)):
+                loaded = before.argval[-1] if before.argval and isinstance(before.argval, tuple) else before.argval
+                if loaded in own and each.opname in ("LOAD_ATTR", "LOAD_METHOD") and each.argval not in known:
+                    line = (each.positions.lineno if each.positions else 0) or code.co_firstlineno
+                    yield code.co_filename, line, each.argval
 
 
 def _label_of(definition: Definition) -> str:
