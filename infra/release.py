@@ -34,7 +34,7 @@ def main() -> int:
         return 0
     try:
         print(f"{json.loads(BUILT.read_text('utf-8'))['release']}-{_of_config()}")
-    except (OSError, ValueError, LookupError):
+    except (OSError, ValueError, LookupError, TypeError):
         print(f"{BUILT}: expected what `sam build` writes: run it first", file=sys.stderr)
         return 1
     return 0
@@ -52,8 +52,8 @@ def digest_of(folder: Path) -> str:
 def used_names(build: str) -> Iterator[str]:
     """Yield a sentence on each name of samconfig.toml that this folder has built something else under, and note all."""
     try:
-        known = json.loads(KNOWN.read_text("utf-8"))
-    except (OSError, ValueError):
+        known = dict(json.loads(KNOWN.read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
         known = {}
     for name in sorted(set(_names_in_config())):
         if known.setdefault(name, build) != build:

@@ -86,3 +86,19 @@ def test_build_without_the_file_has_a_digest(repository: Path) -> None:
     (repository / "samconfig.toml").unlink()
 
     assert ran(repository, "artifact")[::2] == (0, "")
+
+
+@pytest.mark.parametrize("damaged", ["[1]", "5", '"text"', "{", ""])
+def test_damaged_file_of_a_build_ends_in_a_sentence_or_is_written_anew(repository: Path, damaged: str) -> None:
+    built = repository / ".aws-sam" / "build" / "StileFunction" / "handler" / "build.json"
+    known = repository / ".stile" / "releases.json"
+    for file in (built, known):
+        file.parent.mkdir(parents=True)
+        file.write_text(damaged, "utf-8")
+    configure(repository, release="one")
+
+    code, _, said = ran(repository)
+    assert (code, "sam build" in said, "Traceback" in said) == (1, True, False)
+    code, digest, said = ran(repository, "artifact")
+    assert (code, said) == (0, "")
+    assert json.loads(known.read_text("utf-8"))["one"].startswith(digest)
