@@ -168,7 +168,8 @@ def _upstream(foreign: ForeignFolder) -> tuple[dict[str, Any], str]:
         foreign.take("upstream.url", "endpoint", "mcp.router_url")
     else:
         foreign.decisions["upstream.url"] = "write the URL of the API: there is none without a variable or a secret"
-    headers = {name: str(value) for name, value in foreign.at("headers", dict).items()}
+    of_apollo = {} if foreign.is_cosmo else foreign.at("headers", dict)  # those of Cosmo are rules for subgraphs
+    headers = {name: str(value) for name, value in of_apollo.items()}
     variables = {name: f"${match[1]}" if (match := VARIABLE.search(headers[name])) else "" for name in headers}
     credential = upstream_credential(RequestHeaders(headers, variables, frozenset()))
     if credential:
@@ -182,7 +183,8 @@ def _upstream(foreign: ForeignFolder) -> tuple[dict[str, Any], str]:
         else:
             setting = f"headers.{name}" if HEADER_NAME.fullmatch(name) else "headers"
             foreign.decisions[setting] = "if it is no secret, write it in upstream.headers; upstream.auth is one header"
-    foreign.take("upstream.auth and upstream.headers", "headers")
+    if headers:
+        foreign.take("upstream.auth and upstream.headers", "headers")
     for name in map(str, foreign.at("forward_headers", list)):
         foreign.take("upstream.forward_headers", "forward_headers")
         if header_fault(name.lower()) or name.lower() in NEVER_FORWARDED:

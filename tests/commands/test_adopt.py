@@ -202,6 +202,7 @@ def test_router_with_its_configuration_of_the_graph(tmp_path: Path, stile: Stile
         "config.yaml": {
             "version": "1",
             "graph": {"token": TOKEN},
+            "headers": {"all": {"request": [{"op": "propagate", "named": "authorization"}]}},
             "execution_config": {"file": {"path": "./router.json", "watch": True}},
             "mcp": {
                 "enabled": True,
@@ -233,7 +234,7 @@ def test_router_with_its_configuration_of_the_graph(tmp_path: Path, stile: Stile
         *("execute_operation_next_launches_2", "execute_operation_one_launch", "execute_operation_first"),
         *("execute_operation_book_launch", "mine"),
     }
-    assert report["decisions"].keys() == {"mcp.enable_arbitrary_operations", "mcp.oauth", "access"}
+    assert report["decisions"].keys() == {"headers", "mcp.enable_arbitrary_operations", "mcp.oauth", "access"}
     assert report["taken"]["mcp.expose_schema"].startswith("false")
     assert report["taken"]["execution_config"] == "schema.graphql, from router.json"
     assert {"version", "graph", "mcp.enabled", "mcp.server"} <= report["left_out"].keys()

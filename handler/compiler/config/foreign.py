@@ -54,6 +54,7 @@ APOLLO: Mapping[str, str] = {
 """Key -> what to do instead. A key with a dot is in the mapping that it begins with."""
 
 COSMO: Mapping[str, str] = {
+    "headers": "write upstream.forward_headers for those that the router gets from clients",
     "mcp.enable_arbitrary_operations": ANY_DOCUMENT,
     "mcp.enabled": "remove it, as every endpoint speaks MCP",
     "mcp.exclude_mutations": MUTATIONS,
