@@ -11,7 +11,7 @@ from handler.audience.ways import version_in
 from handler.bundle.stored import index_key
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.command_line import DONE, REFUSED
-from handler.commands.console import announce, say, show_json
+from handler.commands.console import announce, say, show_json, warn
 from handler.commands.publishing.destination import (
     Described,
     EndpointPlace,
@@ -75,7 +75,8 @@ def _roll_back(storage: PublishStorage, place: EndpointPlace, options: argparse.
     facts = replace(facts, restores=described.head.version, commit=described.facts.commit)
     expected = present.etag if present else None
     stored = storage.put(place.key, raw, expected=expected, facts=facts.stored())
-    unmark(storage, place.endpoint)
+    if sentence := unmark(storage, place.endpoint):
+        warn(sentence)
     return _done(options, described, stored=stored, changes=changes, what="rolled back")
 
 

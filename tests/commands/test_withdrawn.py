@@ -83,18 +83,22 @@ def test_remove_in_a_bucket_withdraws_without_the_right_to_mark_too(
         with moto.unchecked():
             return [each["Key"] for each in moto.client("s3").list_objects_v2(Bucket=bucket).get("Contents", [])]
 
-    def ran(environ: dict[str, str], *words: str) -> int:
+    def ran(environ: dict[str, str], *words: str) -> tuple[int, str]:
         for name, value in environ.items():
             monkeypatch.setenv(name, value)
-        return stile(*words).code
+        done = stile(*words)
+        return done.code, " ".join(done.out.split())
 
     write_endpoint(workplace / "endpoints", FILES)
     location = f"s3://{bucket}/endpoints"
-    assert ran(publisher, "publish", "endpoints", location) == 0
-    assert ran(remover, "remove", f"{location}/{NAME}", "--yes") == 0
+    assert ran(publisher, "publish", "endpoints", location)[0] == 0
+    assert ran(remover, "remove", f"{location}/{NAME}", "--yes")[0] == 0
     assert (f"endpoints/{MARK}" in keys()) is may_mark
     assert f"endpoints/{bundle_key(NAME)}" not in keys()
 
-    # This publisher may not remove the mark, which does nothing beside the bundle.
-    assert ran(publisher, "publish", "endpoints", location, "--allow-breaking", "--allow-open") == 0
+    # This publisher may not remove the mark, which does nothing beside the bundle, and hides its loss.
+    code, said = ran(publisher, "publish", "endpoints", location, "--allow-breaking", "--allow-open", "--json")
+    assert code == 0
+    assert (f"{MARK} stays" in said) is may_mark
+    assert any("s3:DeleteObject" in each for each in json.loads(said)["warnings"]) is may_mark
     assert f"endpoints/{bundle_key(NAME)}" in keys()

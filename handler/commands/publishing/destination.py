@@ -165,11 +165,16 @@ def withdraw(storage: PublishStorage, etags: Mapping[str, str], facts: PublishFa
         storage.remove(key, expected=etag, facts=facts.stored())
 
 
-def unmark(storage: PublishStorage, endpoint: str) -> None:
-    """Remove the mark of a withdrawn endpoint, if it is there and may be removed: beside a bundle it does nothing."""
+def unmark(storage: PublishStorage, endpoint: str) -> str:
+    """Remove the mark of a withdrawn endpoint, if it is there. Return a warning of one that stays, or empty string."""
     key = withdrawal_key(endpoint)
     with suppress(StorageError):
-        storage.remove(key, expected=storage.head(key).etag, facts={})
+        mark = storage.head(key)
+        try:
+            storage.remove(key, expected=mark.etag, facts={})
+        except StorageDenied as exc:
+            return f"{key} stays. While it does, no function reports {endpoint} as missing: remove it. {exc}"
+    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

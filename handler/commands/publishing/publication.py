@@ -14,7 +14,7 @@ from handler.audience.ways import Published, version_in, version_of
 from handler.bundle.stored import bundle_key, older_bundle_keys
 from handler.commands.changes.endpoint_changes import EndpointChanges, compare
 from handler.commands.command_line import current_answer
-from handler.commands.console import ERR, OUT, complain, one_line, slow_work, track
+from handler.commands.console import ERR, OUT, complain, one_line, slow_work, track, warn
 from handler.commands.publishing.bundle_parts import BundleChange, changed_parts
 from handler.commands.publishing.destination import AT_ONCE, bundles_by_endpoint, unmark, withdraw
 from handler.commands.publishing.facts import PublishFacts, read_facts
@@ -168,6 +168,7 @@ class Publication:
         work: what is under way is finished, and nothing else begins.
         """
         begun: list[str] = []
+        marks: list[str] = []
 
         def store(each: PlannedEndpoint) -> ObjectHead:
             begun.append(each.name)
@@ -180,7 +181,7 @@ class Publication:
                 return each.present
             expected = each.present.etag if each.present else None
             head = self._storage.put(bundle_key(each.name), each.raw, expected=expected, facts=facts.stored())
-            unmark(self._storage, each.name)
+            marks.append(unmark(self._storage, each.name))
             return head
 
         work = Parallel(store, planned)
@@ -199,6 +200,8 @@ class Publication:
                 work.stop()
         except KeyboardInterrupt:  # a second one, or one beside the work
             self._fail("Interrupted.")
+        for sentence in filter(None, marks):
+            warn(sentence)
         self.unconfirmed += [name for name in begun if name not in self._settled]
         self.is_whole &= not self.unconfirmed
 
