@@ -22,6 +22,7 @@ from jsonschema import ValidationError
 from handler.bundle.identity import Identity
 from handler.compiler.compile import Compiled
 from handler.storage.local import FolderStorage
+from tests.docs.reference import page
 from tests.infra.stack import Stack
 from tests.server.mcp.calls.test_begun import lines_of
 from tests.support.alarms import CloudWatch, computed, require_accepted
@@ -631,6 +632,15 @@ REFUSED_ALARMS: Mapping[str, dict[str, Any]] = {
     },
     "a query sees three hours": {**DOWN, "EvaluationPeriods": 37},
 }
+
+
+def test_page_of_costs_counts_the_metrics_that_alarms_watch() -> None:
+    watched = sum(
+        len([1 for one in each.get("Metrics", [{"MetricStat": {}}]) if "MetricStat" in one])
+        for each in alarms("function").values()
+    )
+
+    assert f"each of the {watched} metrics that its" in page("operate/money").text
 
 
 @pytest.mark.parametrize("fault", REFUSED_ALARMS)
