@@ -113,8 +113,10 @@ def test_value_that_is_not_for_everybody_is_not_selected(workplace: Path, stile:
         ("identity papers", "passportNo nationalId idCardNumber idNumber driversLicence ssn nino dni CPF personnummer"),
         ("tax", "taxId taxNumber tax_code vatNumber steuernummer TIN utr"),
         ("bank", "iban bic bankAccount accountNumber sortCode cardNumber bankName salary monthlyIncome debt"),
+        ("bank", "salaries monthlySalaries wages hourlyWage payslips payroll ibans salaire"),
         ("person", "birthDate dateOfBirth dob gender sex religion ethnicity tradeUnion criminalRecord"),
-        ("notes and contact", "notes note internalNotes remarks memo phoneNumber"),
+        ("person", "maritalStatus nationality"),
+        ("notes and contact", "notes note internalNotes remarks memo phoneNumber mobileNumber tel"),
     ],
 )
 def test_value_that_looks_like_personal_data_is_neither_selected_nor_a_starter(
@@ -143,7 +145,7 @@ def test_type_that_looks_like_personal_data_is_not_selected(workplace: Path, sti
 @pytest.mark.parametrize(
     "names",
     [
-        "bicycle isDisabled taxRate notebook stillOpen",
+        "bicycle wager hotels isDisabled taxRate notebook stillOpen",
         "condition routing carried privateer opinion",
         "automobile skill lesson winter medium qualityAssurance",
     ],

@@ -87,10 +87,11 @@ PERSONAL: Mapping[str, str] = {
     "identitycard idnumber nationalid nie nin nino nric pasaporte passport personnummer pesel ppsn reisepass rut sin "
     "socialsec ssn",
     "tax": "codicefiscal ein itin nif steuer taxcode taxfile taxid taxno taxnum taxpayer tin utr vatid vatno vatnum",
-    "bank": "accountno accountnum bank bankacc bic cardno cardnum creditscore debt iban income konto routingn salary "
-    "sortcode swift",
-    "person": "birth criminal dob ethnic gender geburt naissance nacimiento political religi sex sexual tradeunion",
-    "notes and contact": "anmerkung bemerkung fax memo nota note notes notiz phone remark telefon",
+    "bank": "accountno accountnum bank bankacc bic cardno cardnum creditscore debt iban income konto payroll payslip "
+    "routingn salair salar sortcode swift wage",
+    "person": "birth criminal dob ethnic gender geburt marital naissance nacimiento nationality political religi sex "
+    "sexual tradeunion",
+    "notes and contact": "anmerkung bemerkung fax memo mobileno mobilenum nota note notiz phone remark tel telefon",
 }
 """Kind of personal data -> words of names, if they have up to four letters; else parts of names without separators."""
 
@@ -431,6 +432,7 @@ def words_of(name: str) -> list[str]:
 def looks_secret(name: str) -> bool:
     """Return whether a name looks like a credential, a step of a sign-in or personal data."""
     words = words_of(name)
-    if any(each in (words if len(each) <= 4 else "".join(words)) for each in _PERSONAL):
+    singular = {*words, *(word.removesuffix("s") for word in words)}
+    if any(each in (singular if len(each) <= 4 else "".join(words)) for each in _PERSONAL):
         return True
     return is_secret(name) or not SECRET.isdisjoint(words) or not SECRET_PAIRS.isdisjoint(pairwise(words))
