@@ -216,6 +216,16 @@ validate: $(SAM_VENV)/.stamp  ## Check the CloudFormation templates by all rules
 build: $(SAM_VENV)/.stamp  ## What `sam deploy` uploads, in .aws-sam; samconfig.toml says for which processors, and with what
 	$(SAM) build
 
+.PHONY: zip
+zip:  ## The function as build/function.zip, for Terraform and other tools; samconfig.toml says for which processors, and with what
+	rm -rf build
+	@infra/build_artifact.sh build/function
+	@"$$(infra/find_python.sh 3.13)" infra/zip_artifact.py build/function build/function.zip
+
+.PHONY: terraform
+terraform: $(VENV)/.stamp  ## Compare the module of Terraform with the templates, and apply it to a server that stands for AWS
+	$(VENV)/bin/python -m pytest --quiet --no-cov -rs tests/infra/test_terraform.py tests/infra/test_terraform_applied.py $(ARGS)
+
 .PHONY: smoke
 smoke: export STILE_EXTRAS ?= code,jwt,page
 smoke: export STILE_CODE ?= examples/code/customer_tools
@@ -330,7 +340,7 @@ advisories: .stile/advisories/.stamp  ## Known vulnerabilities of every locked p
 
 .PHONY: clean
 clean:  ## Remove what was built and cached, but no environment
-	rm -rf .aws-sam .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .aws-sam build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find benchmarks handler stile tests examples -name __pycache__ -prune -exec rm -rf {} +
 
 # Called by `sam build` (template.yaml, BuildMethod: makefile), which gives ARTIFACTS_DIR. An ARCH of `make build` comes
