@@ -142,6 +142,11 @@ QUESTIONS = (
         "docs/security/entra.md",
         r"Register the API\. .*?Register the client.*?Copy the ids into config\.yaml",
     ),
+    of_hub(
+        "How do I deploy with Terraform?",
+        "docs/deploy-elsewhere.md#with-terraform",
+        r'module "stile" \{ source = "\.\./stile/infra/terraform".*? terraform init && terraform apply',
+    ),
     of_hub("How do I use Stile without a clone?", "docs/install.md#as-a-wheel", r"make dist .*?pip install"),
     Question(
         "Which credential does my API get?",
