@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import io
 import json
 import os
 import shlex
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import Distribution, PackageNotFoundError, PackagePath, distribution
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 from handler import __version__
 from handler.commands.command_line import REFUSED, CommandRefused
@@ -33,7 +35,11 @@ WHEEL = f"stile_mcp-{__version__}-py3-none-any.whl"
 FILES = "handler/commands/new_repository/"
 """Where the wheel has the files of a new repository."""
 
+ADDED_BY_INSTALLERS = frozenset({"INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json"})
+"""Files beside the metadata of an installed package that its wheel does not have."""
+
 EXPECTED = f"expected {WHEEL}, which `make dist` in a clone of Stile writes into dist/"
+MISSING_WHEEL = f"--wheel is missing: {EXPECTED}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     if os.path.lexists(target):
         raise CommandRefused(f"{target} exists already: nothing was written")
     try:
-        wheel, files = _read_wheel(options.wheel or _installed_wheel())
+        wheel, files = _read_wheel(options.wheel) if options.wheel else _installed_wheel()
         repository = dict(_repository(wheel, files))
         with new_folder(target) as folder:
             for name, content in repository.items():
@@ -77,21 +83,17 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _read_wheel(file: Path | None) -> tuple[bytes, dict[str, bytes]]:
+def _read_wheel(file: Path) -> tuple[bytes, dict[str, bytes]]:
     """Return the bytes of the wheel, and the files of a new repository in it by their paths.
 
     Raises:
         CommandRefused: there is no such file, or it is another one.
     """
-    if file is None:
-        raise CommandRefused(f"--wheel is missing: {EXPECTED}")
     if file.name != WHEEL:
         raise CommandRefused(f"--wheel {file}: {EXPECTED}")
     try:
         content = file.read_bytes()
-        with ZipFile(file) as archive:
-            names = [name for name in archive.namelist() if name.startswith(FILES) and not name.endswith("/")]
-            files = {name.removeprefix(FILES): archive.read(name) for name in names}
+        files = _repository_files(content)
     except (OSError, BadZipFile) as exc:
         raise CommandRefused(f"--wheel {file}: it cannot be read ({exc}); {EXPECTED}") from exc
     paths = [PurePosixPath(name) for name in files]
@@ -100,14 +102,37 @@ def _read_wheel(file: Path | None) -> tuple[bytes, dict[str, bytes]]:
     return content, files
 
 
-def _installed_wheel() -> Path | None:
-    """Return the file that this package was installed from, if it is there and unchanged.
+def _repository_files(wheel: bytes) -> dict[str, bytes]:
+    with ZipFile(io.BytesIO(wheel)) as archive:
+        names = [name for name in archive.namelist() if name.startswith(FILES) and not name.endswith("/")]
+        return {name.removeprefix(FILES): archive.read(name) for name in names}
+
+
+def _installed_wheel() -> tuple[bytes, dict[str, bytes]]:
+    """Return the wheel that this package was installed from, or one of its installed files, as ``_read_wheel`` does.
+
+    Raises:
+        CommandRefused: the package is not installed from a wheel, or an installed file was changed.
+    """
+    try:
+        package = distribution("stile-mcp")
+    except PackageNotFoundError as exc:
+        raise CommandRefused(MISSING_WHEEL) from exc
+    origin = _origin(package)
+    if origin is not None:
+        return _read_wheel(origin)
+    wheel = _wheel_of_installed_files(package)
+    return wheel, _repository_files(wheel)
+
+
+def _origin(package: Distribution) -> Path | None:
+    """Return the file that the package was installed from, if it is there and unchanged.
 
     Source: PEP 610, "direct_url.json".
     """
     try:
-        origin = json.loads(distribution("stile-mcp").read_text("direct_url.json") or "{}")
-    except (PackageNotFoundError, ValueError):
+        origin = json.loads(package.read_text("direct_url.json") or "{}")
+    except ValueError:
         return None
     url = urlsplit(origin.get("url", ""))
     file = Path(unquote(url.path))
@@ -115,6 +140,46 @@ def _installed_wheel() -> Path | None:
         return None
     digest = origin.get("archive_info", {}).get("hashes", {}).get("sha256")
     return file if digest == hashlib.sha256(file.read_bytes()).hexdigest() else None
+
+
+def _wheel_of_installed_files(package: Distribution) -> bytes:
+    """Return a wheel of the files that came with the package, the same bytes for the same files.
+
+    An index keeps no file that ``direct_url.json`` could name.
+
+    Raises:
+        CommandRefused: an installed file is not the one of the wheel.
+
+    Source: PyPA, "Recording installed projects" and "Binary distribution format".
+    """
+    files = {
+        file.as_posix(): (file, f"{file.hash.mode}={file.hash.value}")
+        for file in package.files or ()
+        if file.hash and not _is_added(file)
+    }
+    if "handler/__init__.py" not in files:  # an editable install has it in its clone
+        raise CommandRefused(MISSING_WHEEL)
+    written = io.BytesIO()
+    record = f"stile_mcp-{__version__}.dist-info/RECORD"
+    rows = [f"{record},,\n"]
+    with ZipFile(written, "w", ZIP_DEFLATED) as archive:
+        for name, (file, recorded) in sorted(files.items()):
+            try:
+                content = file.read_binary()
+            except OSError:
+                content = b""
+            digest = "sha256=" + urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+            if digest != recorded:
+                raise CommandRefused(f"{name}: expected the file as it was installed: install Stile again")
+            rows.append(f"{name},{digest},{len(content)}\n")
+            archive.writestr(ZipInfo(name), content, ZIP_DEFLATED)
+        archive.writestr(ZipInfo(record), "".join(rows), ZIP_DEFLATED)
+    return written.getvalue()
+
+
+def _is_added(file: PackagePath) -> bool:
+    """Return whether an installer made the file: a command, or a note beside the package's metadata."""
+    return ".." in file.parts or (file.parent.suffix == ".dist-info" and file.name in ADDED_BY_INSTALLERS)
 
 
 def _repository(wheel: bytes, files: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
