@@ -66,6 +66,7 @@ figures: $(VENV)/.stamp  ## Sizes of folders and modules, import circles, catche
 reference: $(VENV)/.stamp  ## Write the tables of docs/reference/config.md and docs/reference/codes.md from the code
 	@$(VENV)/bin/python -m tests.docs.config_tables
 	@$(VENV)/bin/python -m tests.docs.codes_tables
+	@$(VENV)/bin/python -m tests.docs.install_lines
 
 .PHONY: corpora
 corpora: $(VENV)/.stamp  ## Fetch real schemas and operations with npm and pip, and compile all of them
@@ -285,11 +286,11 @@ first-tool: $(VENV)/.stamp .stile/node-upstreams/.stamp .stile/upstreams/.stamp 
 
 .PHONY: lock
 lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; ARGS=--upgrade for newer versions
-	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --group certificates -o requirements/run.txt $(ARGS)
-	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --group certificates --extra code -c requirements/run.txt -o requirements/run-code.txt $(ARGS)
-	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --group certificates --extra jwt -c requirements/run.txt -o requirements/run-jwt.txt $(ARGS)
-	$(UV_COMPILE) pyproject.toml --extra cli --extra code --extra jwt --group dev -o requirements/dev.txt $(ARGS)
-	$(UV_COMPILE) pyproject.toml --extra cli --extra code -c requirements/dev.txt -o requirements/cli.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) $(WITHOUT_CODE) $(WITHOUT_JWT) -o requirements/run.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) $(WITHOUT_JWT) -c requirements/run.txt -o requirements/run-code.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) $(WITHOUT_CODE) -c requirements/run.txt -o requirements/run-jwt.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml --group dev -o requirements/dev.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml -c requirements/dev.txt -o requirements/cli.txt $(ARGS)
 	$(UV_COMPILE) --group demo -c requirements/dev.txt -o requirements/demo.txt $(ARGS)
 	$(UV_COMPILE) --group sam -o requirements/sam.txt $(ARGS)
 	$(UV_COMPILE) --group corpora --override tests/corpora/unused.txt -o requirements/corpora.txt $(ARGS)
@@ -305,7 +306,9 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 
 UV_COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
-IN_LAMBDA := --override requirements/in-lambda.txt
+IN_LAMBDA := --group certificates --override requirements/in-lambda.txt
+WITHOUT_CODE := --override requirements/without-code.txt
+WITHOUT_JWT := --override requirements/without-jwt.txt
 
 # Bytes depend on the commit alone: its time is the time of every file (https://reproducible-builds.org/specs/source-date-epoch).
 .PHONY: dist

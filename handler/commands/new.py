@@ -11,11 +11,12 @@ import os
 import shlex
 import subprocess
 import zlib
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import Distribution, PackageNotFoundError, PackagePath, distribution
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 from handler import __version__
 from handler.commands.command_line import DONE, REFUSED, CommandRefused, UsageRefused
@@ -37,6 +38,9 @@ WHEEL = f"stile_mcp-{__version__}-py3-none-any.whl"
 FILES = "handler/commands/new_repository/"
 """Where the wheel has the files of a new repository."""
 
+ADDED_BY_INSTALLERS = frozenset({"INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json"})
+"""Files beside the metadata of an installed package that its wheel does not have."""
+
 VENDOR = "vendor/"
 REQUIREMENTS = f"{VENDOR}requirements.txt"
 
@@ -44,6 +48,7 @@ EXAMPLE = "endpoints/"
 """The folder of the example, which authors replace by endpoints of their own."""
 
 EXPECTED = f"expected {WHEEL}, which `make dist` in a clone of Stile writes into dist/"
+MISSING_WHEEL = f"--wheel is missing: {EXPECTED}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -100,9 +105,8 @@ def _update(options: argparse.Namespace) -> int:
         if contents and not options.dry_run:
             replace_files(folder, contents)
     except OSError as exc:
-        raise CommandRefused(
-            f"{exc.filename2 or exc.filename or folder}: {exc.strerror or exc}; nothing was written"
-        ) from exc
+        place = exc.filename2 or exc.filename or folder
+        raise CommandRefused(f"{place}: {exc.strerror or exc}; nothing was written") from exc
     unmerged = []
     for name, reason in reasons.items():
         sides = [(each.get(name) or b"").decode(errors="replace").splitlines(keepends=True) for each in (old, new)]
@@ -200,14 +204,21 @@ def _merge(own: bytes | None, before: bytes | None, now: bytes | None) -> bytes 
 
 
 def _this_release(file: Path | None) -> dict[str, bytes]:
-    """Return the files that this release gives a repository.
+    """Return the files that this release gives a repository, from its wheel or, without one, its installed files.
 
     Raises:
-        CommandRefused: there is no wheel of this release.
+        CommandRefused: there is no wheel of this release, or an installed file was changed.
     """
-    file = file or _installed_wheel()
-    if file is None or file.name != WHEEL:
-        raise CommandRefused(f"--wheel {file or 'is missing'}: {EXPECTED}")
+    if file is None:
+        try:
+            package = distribution("stile-mcp")
+        except PackageNotFoundError as exc:
+            raise CommandRefused(MISSING_WHEEL) from exc
+        file = _origin(package)
+        if file is None:
+            return _repository(WHEEL, _wheel_of_installed_files(package))
+    if file.name != WHEEL:
+        raise CommandRefused(f"--wheel {file}: {EXPECTED}")
     try:
         return _repository(WHEEL, file.read_bytes())
     except (OSError, ValueError) as exc:
@@ -236,14 +247,14 @@ def _repository(name: str, wheel: bytes) -> dict[str, bytes]:
     return {**repository, REQUIREMENTS: requirement.encode(), f"{VENDOR}{name}": wheel}
 
 
-def _installed_wheel() -> Path | None:
-    """Return the file that this package was installed from, if it is there and unchanged.
+def _origin(package: Distribution) -> Path | None:
+    """Return the file that the package was installed from, if it is there and unchanged.
 
     Source: PEP 610, "direct_url.json".
     """
     try:
-        origin = json.loads(distribution("stile-mcp").read_text("direct_url.json") or "{}")
-    except (PackageNotFoundError, ValueError):
+        origin = json.loads(package.read_text("direct_url.json") or "{}")
+    except ValueError:
         return None
     url = urlsplit(origin.get("url", ""))
     file = Path(unquote(url.path))
@@ -251,3 +262,43 @@ def _installed_wheel() -> Path | None:
         return None
     digest = origin.get("archive_info", {}).get("hashes", {}).get("sha256")
     return file if digest == hashlib.sha256(file.read_bytes()).hexdigest() else None
+
+
+def _wheel_of_installed_files(package: Distribution) -> bytes:
+    """Return a wheel of the files that came with the package, the same bytes for the same files.
+
+    An index keeps no file that ``direct_url.json`` could name.
+
+    Raises:
+        CommandRefused: an installed file is not the one of the wheel.
+
+    Source: PyPA, "Recording installed projects" and "Binary distribution format".
+    """
+    files = {
+        file.as_posix(): (file, f"{file.hash.mode}={file.hash.value}")
+        for file in package.files or ()
+        if file.hash and not _is_added(file)
+    }
+    if "handler/__init__.py" not in files:  # an editable install has it in its clone
+        raise CommandRefused(MISSING_WHEEL)
+    written = io.BytesIO()
+    record = f"stile_mcp-{__version__}.dist-info/RECORD"
+    rows = [f"{record},,\n"]
+    with ZipFile(written, "w", ZIP_DEFLATED) as archive:
+        for name, (file, recorded) in sorted(files.items()):
+            try:
+                content = file.read_binary()
+            except OSError:
+                content = b""
+            digest = "sha256=" + urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+            if digest != recorded:
+                raise CommandRefused(f"{name}: expected the file as it was installed: install Stile again")
+            rows.append(f"{name},{digest},{len(content)}\n")
+            archive.writestr(ZipInfo(name), content, ZIP_DEFLATED)
+        archive.writestr(ZipInfo(record), "".join(rows), ZIP_DEFLATED)
+    return written.getvalue()
+
+
+def _is_added(file: PackagePath) -> bool:
+    """Return whether an installer made the file: a command, or a note beside the package's metadata."""
+    return ".." in file.parts or (file.parent.suffix == ".dist-info" and file.name in ADDED_BY_INSTALLERS)
