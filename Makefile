@@ -324,8 +324,8 @@ sam-setup: $(SAM_VENV)/.stamp  ## .venv-sam with the SAM CLI and cfn-lint
 FUNCTION_LOCKS := requirements/run-code.txt requirements/run-jwt.txt
 
 .PHONY: sbom
-sbom: .stile/sbom/.stamp .stile/function/.stamp  ## The function's packages as CycloneDX, and their licences, in sbom/; a licence that is not permissive fails
-	.stile/sbom/bin/python infra/sbom.py --python .stile/function/bin/python --out sbom $(ARGS)
+sbom: .stile/sbom/.stamp .stile/function/.stamp .stile/command/.stamp  ## Packages of the function and the command as CycloneDX, and their licences, in sbom/; a licence that is not permissive fails
+	.stile/sbom/bin/python infra/sbom.py function=.stile/function/bin/python command=.stile/command/bin/python --out sbom $(ARGS)
 
 .PHONY: advisories
 advisories: .stile/advisories/.stamp  ## Known vulnerabilities of every locked package; says what it could not audit; ARGS="--ignore ID"
@@ -415,10 +415,12 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/runtime.txt
 	@touch $@
 
-# Without pip, which the function does not have.
-.stile/function/.stamp: $(FUNCTION_LOCKS) .stile/sbom/.stamp
+# Without pip, which is a package of neither.
+.stile/function/.stamp: $(FUNCTION_LOCKS)
+.stile/command/.stamp: requirements/cli.txt
+.stile/function/.stamp .stile/command/.stamp: .stile/sbom/.stamp
 	@"$$(infra/find_python.sh 3.13)" -m venv --clear --without-pip $(@D)
-	@.stile/sbom/bin/python -m pip --python $(@D)/bin/python $(wordlist 3,9,$(PIP_INSTALL)) --no-deps --require-hashes $(FUNCTION_LOCKS:%=-r %)
+	@.stile/sbom/bin/python -m pip --python $(@D)/bin/python $(wordlist 3,9,$(PIP_INSTALL)) --no-deps --require-hashes $(patsubst %,-r %,$(filter requirements/%,$^))
 	@touch $@
 
 # As folders that Lambda would be given, with the bytecode that pip makes.
