@@ -107,16 +107,18 @@ def _update(options: argparse.Namespace) -> int:
     except OSError as exc:
         place = exc.filename2 or exc.filename or folder
         raise CommandRefused(f"{place}: {exc.strerror or exc}; nothing was written") from exc
+    for name, content in contents.items():
+        say(f"{folder.as_posix()}/{name}: {'removed' if content is None else 'updated'}")
     unmerged = []
     for name, reason in reasons.items():
         sides = [(each.get(name) or b"").decode(errors="replace").splitlines(keepends=True) for each in (old, new)]
         change = "".join(difflib.unified_diff(sides[0], sides[1], f"a/{name}", f"b/{name}"))
         unmerged.append({"file": name, "reason": reason, "difference": change})
         complain(f"{folder.as_posix()}/{name} stays as it is: {reason}. The change of the release:")
-        show_verbatim(change)
-    for name, content in contents.items():
-        say(f"{folder.as_posix()}/{name}: {'removed' if content is None else 'updated'}")
-    end = "nothing was written, because of --dry-run" if options.dry_run else f"it has the files of {WHEEL}"
+        show_verbatim(change.rstrip("\n"))
+    end = (
+        "nothing was written, because of --dry-run" if options.dry_run else f"{WHEEL} is there; `make test` installs it"
+    )
     say(f"{folder.as_posix()}: {end}", "green")
     code = REFUSED if unmerged else DONE
     facts = {"folder": folder.as_posix(), "written": not options.dry_run, "files": list(contents)}
