@@ -145,7 +145,7 @@ def test_nothing_is_overwritten(workplace: Path, stile: Stile, wheel: Path, sort
 
     done = stile("new", "there", "--wheel", str(wheel))
 
-    assert (done.code, done.err) == (1, "there exists already: nothing was written\n")
+    assert (done.code, done.err) == (1, "there exists already: nothing was written; --update updates a repository\n")
     assert list(workplace.iterdir()) == [there]
     assert not there.is_dir() or not list(there.iterdir())
 
