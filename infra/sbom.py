@@ -1,7 +1,7 @@
-"""List what the function is made of, and judge its licences: `make sbom`.
+"""List what the function and the command are made of, and judge their licences: `make sbom`.
 
-Writes `function.cdx.json` (CycloneDX), and `licences.md`. Both depend on the locks alone, and on no clock. JavaScript
-that a page of Stile carries is listed too, by the manifest beside it.
+Writes `function.cdx.json` and `command.cdx.json` (CycloneDX), and `licences.md`. All depend on the locks alone, and on
+no clock. JavaScript that a page of Stile carries is listed too, by the manifest and the licences beside it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,12 +42,16 @@ BY_NAME = {
 """Names of classifiers and older metadata."""
 
 VENDORED = "handler/page/vendor"
+LICENCES = "LICENSES.txt"
+LICENCE = re.compile(r"^(\S+) (\S+) \((.+)\)$", re.MULTILINE)
+"""A package, its version and its licence, above its notice of copyright."""
+
 PROGRAMS = frozenset({".cjs", ".js", ".mjs", ".wasm"})
 
 
 @dataclass(frozen=True)
 class Part:
-    """A package of the function. ``kind`` is the ecosystem, as in a package URL."""
+    """A package. ``kind`` is the ecosystem, as in a package URL."""
 
     name: str
     version: str
@@ -60,24 +65,30 @@ class Part:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write both files; 1 if a licence is not permissive."""
+    """Write all files; 1 if a licence is not permissive."""
     parser = argparse.ArgumentParser(prog="make sbom", description=__doc__)
-    parser.add_argument("--python", type=Path, required=True, help="of an environment with the function's packages")
-    parser.add_argument("--out", type=Path, required=True, help="the folder of both files")
+    parser.add_argument(
+        "environments", nargs="+", metavar="NAME=PYTHON", help="the Python of an environment with the packages of NAME"
+    )
+    parser.add_argument("--out", type=Path, required=True, help="the folder of the files")
     parser.add_argument("--root", type=Path, default=ROOT, help="the folder of the project")
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     vendored = list(vendored_parts(options.root / VENDORED))
-    parts = sorted([*installed_parts(options.python), *vendored], key=lambda part: (part.kind, part.name.lower()))
-    bom = bill_of_materials(options.python, options.root / "pyproject.toml", vendored)
-    (options.out / "function.cdx.json").write_text(json.dumps(bom, indent=2, sort_keys=True) + "\n", "utf-8")
-    (options.out / "licences.md").write_text(page_of(parts), "utf-8")
-    refused = [part for part in parts if not is_allowed(part)]
+    lists: dict[str, list[Part]] = {}
+    for name, _, python in (each.partition("=") for each in options.environments):
+        parts = [*installed_parts(Path(python)), *vendored]
+        lists[name] = sorted(parts, key=lambda part: (part.kind, part.name.lower()))
+        bom = bill_of_materials(Path(python), options.root, vendored)
+        (options.out / f"{name}.cdx.json").write_text(json.dumps(bom, indent=2, sort_keys=True) + "\n", "utf-8")
+    (options.out / "licences.md").write_text(page_of(lists), "utf-8")
+    listed = sorted({part for parts in lists.values() for part in parts}, key=lambda part: part.purl)
+    refused = [part for part in listed if not is_allowed(part)]
     for part in refused:
         sys.stderr.write(
             f"{part.name} {part.version}: the licence is not on the list of infra/sbom.py: {part.licence}\n"
         )
-    print(f"{len(parts)} packages, {len(refused)} licences that are not permissive: {options.out}")
+    print(f"{len(listed)} packages, {len(refused)} licences that are not permissive: {options.out}")
     return REFUSED if refused else 0
 
 
@@ -88,10 +99,11 @@ def installed_parts(python: Path) -> Iterator[Part]:
         yield Part(package["Name"], package["Version"], package["License"])
 
 
-def bill_of_materials(python: Path, pyproject: Path, vendored: Sequence[Part]) -> dict[str, Any]:
+def bill_of_materials(python: Path, root: Path, vendored: Sequence[Part]) -> dict[str, Any]:
     """Return the CycloneDX document of an environment and of vendored JavaScript."""
     command = ["cyclonedx_py", "environment", "--output-reproducible", "--mc-type", "application"]
-    bom: dict[str, Any] = json.loads(run([*command, "--pyproject", str(pyproject), str(python)]))
+    bom: dict[str, Any] = json.loads(run([*command, "--pyproject", str(root / "pyproject.toml"), str(python)]))
+    bom["metadata"]["component"]["version"] = runpy.run_path(str(root / "handler" / "__init__.py"))["__version__"]
     bom["components"] += [
         {
             "bom-ref": part.purl,
@@ -118,24 +130,23 @@ def run(command: Sequence[str]) -> str:
 def vendored_parts(folder: Path) -> Iterator[Part]:
     """Yield the JavaScript packages of a folder, as the manifest beside each program names them.
 
-    A manifest is JSON with ``file``, ``sha256`` and ``packages``, each with its ``version`` and ``license``. A program
-    that no manifest accounts for, byte for byte, has no known licence, which the check refuses.
+    A manifest is JSON with ``file``, ``sha256`` and ``packages``, whose keys are NAME@VERSION. Their licences stand in
+    ``LICENSES.txt``. A program that no manifest accounts for, byte for byte, has no known licence, and neither has a
+    package without a line there: the check refuses both.
     """
+    notices = folder / LICENCES
+    text = notices.read_text("utf-8") if notices.exists() else ""
+    licences = {f"{name}@{version}": licence for name, version, licence in LICENCE.findall(text)}
     told = set()
     for manifest in (json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))):
         told.add((manifest["file"], manifest["sha256"]))
-        for name, package in manifest["packages"].items():
-            yield Part(name, package["version"], licence_of(package), "npm")
+        for package in manifest["packages"]:
+            name, _, version = package.rpartition("@")
+            yield Part(name, version, licences.get(package, "unknown"), "npm")
     for file in sorted(folder.rglob("*")):
         found = (file.relative_to(folder).as_posix(), sha256(file.read_bytes()).hexdigest()) if file.is_file() else None
         if found and file.suffix in PROGRAMS and found not in told:
             yield Part(file.name, "unknown", "unknown", "generic")
-
-
-def licence_of(package: Mapping[str, Any]) -> str:
-    """Return the licence that a manifest declares."""
-    licence = package.get("license", "unknown")
-    return licence if isinstance(licence, str) else "unknown"
 
 
 def is_allowed(part: Part) -> bool:
@@ -156,11 +167,14 @@ def spdx(name: str) -> str:
     return BY_NAME.get(name) or name.strip("()")
 
 
-def page_of(parts: Sequence[Part]) -> str:
-    """Return the list of licences as a page."""
-    rows = [f"| {part.name} | {part.version} | {part.licence} | {part.kind} |\n" for part in parts]
-    head = "# Licences of the function's packages\n\n`make sbom`, by the locks, with the extras code, jwt and page."
-    return f"{head}\n\n| package | version | licence | from |\n| --- | --- | --- | --- |\n{''.join(rows)}"
+def page_of(lists: Mapping[str, Sequence[Part]]) -> str:
+    """Return the lists of licences as a page."""
+    page = "# Licences of packages\n\n`make sbom`, by the locks; the function with the extras code, jwt and page.\n"
+    for name, parts in lists.items():
+        rows = [f"| {part.name} | {part.version} | {part.licence} | {part.kind} |\n" for part in parts]
+        page += f"\n## {name.capitalize()}\n\n| package | version | licence | from |\n| --- | --- | --- | --- |\n"
+        page += "".join(rows)
+    return page
 
 
 if __name__ == "__main__":

@@ -7,27 +7,25 @@ import tomllib
 
 import pytest
 
-from handler import __version__
 from tests.conftest import ROOT
 
+COMMAND = {"argcomplete", "google-re2", "pyyaml", "rich", "uvicorn", "watchfiles"}
+EXTRAS = {"pydantic": "run-code.txt", "pyjwt": "run-jwt.txt"}
 RUNTIME = {"aws-lambda-powertools", "boto3", "graphql-core", "jsonschema", "mangum", "starlette"}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
-EXTRA_NAMED = re.compile(r"extra `([a-z]+)`")
-"""The name of an extra in a message."""
+
+def test_package_asks_for_all_that_the_function_and_the_command_import() -> None:
+    needed = {re.split(r"[<>=\[]", each)[0].lower() for each in PROJECT["dependencies"]}
+
+    assert needed == RUNTIME | COMMAND | set(EXTRAS)
+    assert "optional-dependencies" not in PROJECT
 
 
-def test_package_asks_for_all_that_it_imports_at_run_time() -> None:
-    assert {re.split(r"[<>=\[]", each)[0] for each in PROJECT["dependencies"]} == RUNTIME
-
-
-def test_extras_that_messages_name_exist_and_the_distribution_has_the_version_that_the_function_logs() -> None:
-    assert (PROJECT["name"], PROJECT["version"]) == ("stile-mcp", __version__)
-    assert PROJECT["scripts"] == {"stile": "handler.__main__:main"}
-    sources = [path for package in ("handler", "stile") for path in sorted((ROOT / package).rglob("*.py"))]
-    named = {extra for path in sources for extra in EXTRA_NAMED.findall(path.read_text("utf-8"))}
-    assert named == {"cli", "code"}
-    assert named <= set(PROJECT["optional-dependencies"])
+def test_command_has_two_names_and_its_version_stands_in_one_place() -> None:
+    assert PROJECT["scripts"] == dict.fromkeys(("stile", PROJECT["name"]), "handler.__main__:main")
+    assert PROJECT["dynamic"] == ["version"]
+    assert "version" not in PROJECT
 
 
 @pytest.mark.parametrize("lock", ["run.txt", "run-code.txt", "run-jwt.txt"])
@@ -37,3 +35,10 @@ def test_locks_of_the_function_leave_boto3_to_the_lambda_runtime(lock: str) -> N
 
     assert locked >= RUNTIME - {"boto3"}
     assert not locked & {"boto3", "botocore", "s3transfer"}
+
+
+@pytest.mark.parametrize("lock", ["run.txt", "run-code.txt", "run-jwt.txt"])
+def test_locks_of_the_function_hold_an_extra_only_if_they_are_named_for_it(lock: str) -> None:
+    locked = set(re.findall(r"^([a-z0-9-]+)==", (ROOT / "requirements" / lock).read_text("utf-8"), re.MULTILINE))
+
+    assert locked & (COMMAND | set(EXTRAS)) == {name for name, own in EXTRAS.items() if own == lock}

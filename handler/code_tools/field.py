@@ -39,7 +39,7 @@ BOUNDS: Mapping[str, str] = {
 """The classes of bounds in a ``FieldInfo``, each with its option."""
 
 MISSING = (
-    "Field is pydantic's, which is in the extra `code`: install the wheel of Stile with that extra, or run "
+    "Field is pydantic's, which is missing: install the wheel of Stile with its packages, or run "
     "`make setup` in a clone"
 )
 

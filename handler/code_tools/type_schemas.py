@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 MISSING = (
-    "tools in Python need pydantic, which is in the extra `code`: install the wheel of Stile with that extra, or run "
+    "tools in Python need pydantic, which is missing: install the wheel of Stile with its packages, or run "
     "`make setup` in a clone"
 )
 FIELD = "stile_argument_"

@@ -84,9 +84,9 @@ DOCUMENTS = (
     "`stile COMMAND --help` has the options, an example and the exit codes of a command.",
 )
 
-MISSING_EXTRA = (
-    "stile: the command needs packages that the function does not ({name} is missing).\n"
-    "Install the wheel of Stile with its extra `cli`, or run `make setup` in a clone: docs/install.md shows both."
+MISSING_PACKAGE = (
+    "stile: the command needs packages that are not installed ({name} is missing).\n"
+    "Install the wheel of Stile with its packages, or run `make setup` in a clone: docs/install.md shows both."
 )
 
 
@@ -146,7 +146,7 @@ def _exit_code(words: Sequence[str]) -> int:
         missing = (exc.name or "").partition(".")[0]
         if missing in ("", "handler"):
             raise
-        print(MISSING_EXTRA.format(name=missing), file=sys.stderr)  # noqa: T201 - rich may be the missing package
+        print(MISSING_PACKAGE.format(name=missing), file=sys.stderr)  # noqa: T201 - rich may be the missing package
         return of_errors
     return _run(command, options, of_errors=of_errors)
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from handler.bundle.model import ENDPOINT_NAME
 from handler.commands.command_line import DONE, REFUSED, CommandRefused, UsageRefused, server_url
 from handler.commands.console import announce, say, show_json, show_verbatim
-from handler.commands.folders.atomic_writes import replace_text
+from handler.commands.folders.atomic_writes import read_regular, replace_text
 from handler.commands.folders.endpoints import add_compile_options, compile_or_complain, folder_of_endpoints
 from handler.commands.local.callers import caller_argument
 from handler.commands.local.listening import DEFAULT_PORT, HOST, port_number
@@ -146,10 +146,7 @@ def _former(text: str, members: JSONObject) -> JSONObject:
 
 def _read(base: Path, file: Path) -> str:
     """Return the text of a client's file below the folder ``base``; empty string if there is none."""
-    below = [each for each in (file, *file.parents) if each != base and each.is_relative_to(base)]
-    if any(each.is_symlink() for each in below) or (file.exists() and not file.is_file()):
-        raise ValueError("it is a link or behind one, or not a regular file")
-    return file.read_bytes().decode() if file.exists() else ""
+    return (read_regular(base, file) or b"").decode()
 
 
 def with_server(text: str, members: JSONObject) -> str:

@@ -90,7 +90,7 @@ def _simple_search(pattern: str) -> Callable[[str], object] | None:
 
 @lru_cache(maxsize=1_000)
 def _linear_search(pattern: str, *, copies: int = 1) -> Callable[[str], bool]:
-    """Return the search by Rust's engine, which takes linear time and comes with pydantic (the extra ``code``)."""
+    """Return the search by Rust's engine, which takes linear time and comes with pydantic."""
     from pydantic_core import SchemaError, SchemaValidator  # loads as long as a third of a cold call takes
 
     rust = re.sub(_CLASS_OR_ESCAPE, lambda part: _in_rust(part[0]), pattern, flags=re.DOTALL)

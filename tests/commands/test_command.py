@@ -29,15 +29,15 @@ runpy.run_module("handler", run_name="__main__")
 @pytest.mark.parametrize(
     ("missing", "command"), [("yaml", "check"), ("rich", "check"), ("uvicorn", "serve"), ("watchfiles", "dev")]
 )
-def test_without_the_extra_it_says_what_to_install(missing: str, command: str) -> None:
+def test_without_a_package_it_says_what_to_install(missing: str, command: str) -> None:
     code = WITHOUT.format(missing=missing, arguments=[command, "."])
 
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
-        f"stile: the command needs packages that the function does not ({missing} is missing).",
-        "Install the wheel of Stile with its extra `cli`, or run `make setup` in a clone: docs/install.md shows both.",
+        f"stile: the command needs packages that are not installed ({missing} is missing).",
+        "Install the wheel of Stile with its packages, or run `make setup` in a clone: docs/install.md shows both.",
     ]
 
 

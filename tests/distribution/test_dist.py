@@ -104,12 +104,13 @@ def test_wheel_of_the_sdist_is_the_wheel(built: Path, tmp_path: Path) -> None:
     assert digests(tmp_path / "built")[WHEEL] == digests(built)[WHEEL]
 
 
-def test_metadata_name_the_distribution_its_licence_and_its_extras(wheel: Path) -> None:
+def test_metadata_name_the_distribution_its_licence_and_its_commands(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
         head = archive.read(f"{INFO}/METADATA").decode("utf-8").partition("\n\n")[0]
         scripts = archive.read(f"{INFO}/entry_points.txt").decode("utf-8")
 
     assert "\nName: stile-mcp\n" in head
     assert "\nLicense-Expression: Apache-2.0\n" in head
-    assert re.findall(r"^Provides-Extra: (.+)$", head, re.MULTILINE) == ["cli", "code", "jwt"]
-    assert scripts.split() == ["[console_scripts]", "stile", "=", "handler.__main__:main"]
+    assert f"\nVersion: {__version__}\n" in head
+    assert "\nProvides-Extra: " not in head
+    assert re.findall(r"^(\S+) = handler.__main__:main$", scripts, re.MULTILINE) == ["stile", "stile-mcp"]

@@ -8,8 +8,9 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.distribution.builds import tracked
+from tests.docs.install_lines import LINES, name_is_reserved, with_lines
 
-OWN = "tests/distribution/test_names.py"
+OWN = {"tests/distribution/test_names.py", "tests/docs/install_lines.py"}
 
 INSTALLERS = r"(?:pip3?|pipx|uv|uvx|poetry|pdm|conda|easy_install)"
 
@@ -50,6 +51,8 @@ def test_what_installs_by_name_is_found(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "pip install dist/*.whl",
+        "uvx --from dist/*.whl stile --version",
         "pip install 'dist/stile_mcp-0.1.0-py3-none-any.whl[cli]'",
         "pipx install './dist/stile_mcp-0.1.0-py3-none-any.whl[cli]'",
         "uvx --from 'dist/stile_mcp-0.1.0-py3-none-any.whl[cli]' stile --version",
@@ -66,9 +69,20 @@ def test_what_installs_by_path_is_not(text: str) -> None:
 def test_no_tracked_file_installs_by_name() -> None:
     found = []
     for name in tracked():
-        if name == OWN:
+        if name in OWN or (name in LINES and name_is_reserved()):
             continue
         text = (ROOT / name).read_bytes().decode("utf-8", "replace")
         found += [f"{name}: {match[0].strip()}" for match in BY_NAME.finditer(text)]
 
     assert found == []
+
+
+@pytest.mark.parametrize("page", LINES)
+def test_pages_say_how_to_get_it_as_the_name_allows(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    by_name, by_clone = (with_lines(page, text, reserved=reserved) for reserved in (True, False))
+
+    assert text == with_lines(page, text, reserved=name_is_reserved())
+    assert with_lines(page, by_name, reserved=False) == by_clone != by_name
+    assert "stile-mcp` from PyPI" in by_name or BY_NAME.search(by_name)
+    assert not BY_NAME.search(by_clone)

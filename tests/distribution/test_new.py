@@ -17,8 +17,8 @@ from handler.commands.new import EXPECTED, FILES, WHEEL
 from tests.commands.running import Stile
 from tests.commands.test_interrupted_writes import CODES, SORTS, runs
 from tests.conftest import ROOT
-from tests.distribution.environments import require_index, run
-from tests.distribution.test_dist import REPOSITORY
+from tests.distribution.environments import pip, require_index, run
+from tests.distribution.test_dist import INFO, REPOSITORY
 from tests.support.examples import FULL
 from tests.support.require import requires
 
@@ -145,7 +145,7 @@ def test_nothing_is_overwritten(workplace: Path, stile: Stile, wheel: Path, sort
 
     done = stile("new", "there", "--wheel", str(wheel))
 
-    assert (done.code, done.err) == (1, "there exists already: nothing was written\n")
+    assert (done.code, done.err) == (1, "there exists already: nothing was written; --update updates a repository\n")
     assert list(workplace.iterdir()) == [there]
     assert not there.is_dir() or not list(there.iterdir())
 
@@ -239,3 +239,57 @@ def test_repository_is_valid_for_sam_and_builds_the_function(repository: Path) -
     assert (built / "stile").is_dir()
     assert not (built / "handler" / "commands").exists()
     assert not (built / "handler" / "compiler").exists()
+
+
+@pytest.fixture
+def site(wheel: Path, tmp_path: Path) -> Path:
+    """The folder of packages as an index leaves it: the wheel's files, and no note of a file that they came from."""
+    folder = tmp_path / "site"
+    with ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def new_with(site: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    return run(sys.executable, "-m", "handler", "new", "made", cwd=folder, PYTHONPATH=str(site))
+
+
+def contents(wheel: Path) -> dict[str, bytes]:
+    with ZipFile(wheel) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/RECORD")}
+
+
+def test_a_package_from_an_index_writes_a_wheel_of_its_files(site: Path, wheel: Path, workplace: Path) -> None:
+    (site / "handler" / "__pycache__").mkdir(exist_ok=True)
+    (site / "handler" / "__pycache__" / "left.pyc").touch()
+    for name in ("INSTALLER", "REQUESTED", "direct_url.json"):
+        (site / INFO / name).touch()
+
+    done = new_with(site, workplace)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    made = workplace / "made" / "vendor" / WHEEL
+    assert contents(made) == contents(wheel)
+    digest = hashlib.sha256(made.read_bytes()).hexdigest()
+    assert digest in (workplace / "made" / "vendor" / "requirements.txt").read_text("utf-8")
+    assert new_with(site, workplace).returncode == 1
+    (workplace / "made").rename(workplace / "first")
+    assert new_with(site, workplace).returncode == 0
+    assert made.read_bytes() == (workplace / "first" / "vendor" / WHEEL).read_bytes()
+    again = pip(Path(sys.executable).parent, "install", "-q", "--no-deps", "--target", str(workplace / "t"), str(made))
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize("name", [f"{FILES}template.yaml", "handler/server/mcp/revisions.py", f"{FILES}gitignore"])
+def test_an_installed_file_that_differs_goes_into_no_repository(site: Path, workplace: Path, name: str) -> None:
+    if name.endswith("gitignore"):
+        (site / name).unlink()
+    else:
+        (site / name).write_text((site / name).read_text("utf-8") + "\n", encoding="utf-8")
+
+    done = new_with(site, workplace)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert " ".join(done.stderr.split()) == f"{name}: expected the file as it was installed: install Stile again"
+    assert list(workplace.iterdir()) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from handler import __version__
-from handler.commands import MISSING_EXTRA
+from handler.commands import MISSING_PACKAGE
 from tests.commands.apis import SHOP
 from tests.distribution.environments import empty_environment, install, install_lock, pip, run
 
@@ -66,4 +66,4 @@ def test_wheel_without_its_packages_says_what_to_install(wheel: Path, tmp_path: 
 
     names = [name for name in sys.stdlib_module_names if f"({name} is missing)" in done.stderr]
     assert (done.returncode, done.stdout, names) == (2, "", [])
-    assert done.stderr.splitlines()[1:] == MISSING_EXTRA.splitlines()[1:]
+    assert done.stderr.splitlines()[1:] == MISSING_PACKAGE.splitlines()[1:]

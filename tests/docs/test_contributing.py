@@ -59,9 +59,11 @@ def test_folders_at_the_top_are_in_the_layout() -> None:
 
 def test_changes_are_unreleased_until_a_version_is() -> None:
     text = read("CHANGELOG.md")
+    unreleased, *released = re.findall(r"^## (.+)$", text, re.MULTILINE)
 
-    assert __version__ == "0.1.0"
-    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == ["[Unreleased]"]
+    assert unreleased == "[Unreleased]"
+    assert [each for each in released if not re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", each)] == []
+    assert not released or released[0].startswith(f"[{__version__}] - ")
     assert set(re.findall(r"^### (.+)$", text, re.MULTILINE)) <= {
         "Added", "Changed", "Deprecated", "Removed", "Fixed", "Security",
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""README's first 60 lines answer ten questions, in 220 lines at most, and with figures and files that are true."""
+"""README's first 60 lines answer thirteen questions, in 220 lines at most, and with figures and files that are true."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ QUESTIONS = {
     "What is it?": r"^Stile lets AI agents use a GraphQL API through tools that the owner of the API chose\.",
     "For whom is it?": r"^- \*\*Use it\*\* if you own a GraphQL API, or operate one",
     "What is it not?": r"^- \*\*Stile is not\*\* an API, a GraphQL server or an agent",
+    "How do I get it?": r"^- \*\*Get it\*\* .*\(docs/install\.md\)",
     "How do I try it?": r"^make run$",
+    "How do I test it, and how long does it take?": r"^`make test` runs the tests: \w+ minutes on two processors",
     "How do I start from my own API?": r"^- \*\*Your own API\*\* .*\(#your-own-api-in-five-steps\)",
     "Who gets in?": r"^- \*\*Access\*\* is closed by default\..*\(#access\)",
     "How is it deployed?": r"^- \*\*Deploy\*\* with `sam build && sam deploy`, then `stile publish`.*\(#deploy\)",
     "What does it cost?": r"^- \*\*Cost\*\*: no server to keep running\..*\(#cost\)",
     "What is guarded, and what is not?": r"^- \*\*Guarded\*\*: types, fields, arguments and enum values",
+    "What is it compared with?": r"^- \*\*Compared\*\* with .*\(docs/compared\.md\)",
     "Where do I go on?": r"^- \*\*Read on\*\* in the \[tutorial\]\(docs/tutorial\.md\)",
 }
 """Each question of a first reader, and the line that answers it."""

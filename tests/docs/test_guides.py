@@ -83,10 +83,9 @@ def test_numbers_of_the_page_are_those_of_the_code(page: str, sentences: list[st
     assert [sentence for sentence in sentences if sentence not in text] == []
 
 
-def test_extras_of_the_page_are_all_there_are() -> None:
+def test_page_of_the_installation_names_the_package_and_its_python() -> None:
     package = tomllib.loads(read("pyproject.toml"))["project"]
 
-    assert first_column(read("docs/install.md")) == list(package["optional-dependencies"])
     assert f"as `{package['name']}`" in read("docs/install.md")
     assert package["requires-python"] == ">=3.11"
 

@@ -59,6 +59,7 @@ ELSEWHERE = {
     "docs/operate/money.md": "tests/operate/test_pages.py",
     "docs/operate/regions.md": "tests/operate/test_regions.py",
     "docs/operate/snapstart.md": "tests/operate/test_remove_versions.py",
+    "docs/operate/upgrade.md": "tests/distribution/test_update.py",
     "examples/postgraphile/README.md": "tests/postgraphile/test_example.py",
 }
 """Pages with commands that other tests follow."""

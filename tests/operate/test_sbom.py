@@ -1,4 +1,4 @@
-"""The list of the function's packages: whole, reproducible, and with permissive licences alone."""
+"""The lists of packages of the function and the command: whole, reproducible, and with permissive licences alone."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from handler import __version__
 from tests.conftest import ROOT
 from tests.operate.programs import program
 from tests.support.require import requires
@@ -16,7 +17,7 @@ from tests.support.require import requires
 SBOM = program("sbom")
 ADVISORIES = program("advisories")
 PYTHON = ROOT / ".stile" / "sbom" / "bin" / "python"
-FUNCTION = ROOT / ".stile" / "function" / "bin" / "python"
+ENVIRONMENTS = {name: ROOT / ".stile" / name / "bin" / "python" for name in ("function", "command")}
 
 
 @pytest.mark.parametrize(
@@ -54,13 +55,17 @@ def test_licence_of_data_is_allowed_for_its_package_alone(name: str, licence: st
     assert SBOM.is_allowed(SBOM.Part(name, "1", licence)) is allowed
 
 
+OF_OTHER_PYTHONS = ("colorama", "exceptiongroup", "importlib-metadata")
+"""Packages of the locks that neither this system nor the function's Python needs."""
+
 PROGRAM = b"var editor = 1"
 
 
-def write_vendored(folder: Path, **package: object) -> None:
-    """Write a program and its manifest, which names one package."""
-    packages = {"@codemirror/state": {"version": "6.7.6", "license": "MIT", **package}}
+def write_vendored(folder: Path, *, licence: str = "@codemirror/state 6.7.6 (MIT)") -> None:
+    """Write a program, its manifest, which names one package, and the line of its licence."""
+    packages = {"@codemirror/state@6.7.6": "sha512-x"}
     manifest = {"file": "editor.js", "sha256": sha256(PROGRAM).hexdigest(), "packages": packages}
+    (folder / "LICENSES.txt").write_text(f"{licence}\nCopyright (C) somebody\n", "utf-8")
     (folder / "editor.json").write_text(json.dumps(manifest), "utf-8")
     (folder / "editor.js").write_bytes(PROGRAM)
 
@@ -83,11 +88,12 @@ def test_program_that_no_manifest_accounts_for_is_refused(tmp_path: Path, name: 
     assert refused == [Path(name).name]
 
 
-@pytest.mark.parametrize("licence", [None, {"type": "MIT"}, ["MIT"], "GPL-3.0"])
-def test_licence_of_a_manifest_that_is_not_permissive_or_in_another_form_is_refused(
-    tmp_path: Path, licence: object
-) -> None:
-    write_vendored(tmp_path, license=licence)
+@pytest.mark.parametrize(
+    "line",
+    ["", "@codemirror/state 6.7.6 (GPL-3.0)", "@codemirror/state 6.7.5 (MIT)", "@codemirror/view 6.7.6 (MIT)"],
+)
+def test_vendored_package_without_a_permissive_licence_of_its_version_is_refused(tmp_path: Path, line: str) -> None:
+    write_vendored(tmp_path, licence=line)
     (part,) = SBOM.vendored_parts(tmp_path)
 
     assert not SBOM.is_permissive(part.licence)
@@ -96,10 +102,12 @@ def test_licence_of_a_manifest_that_is_not_permissive_or_in_another_form_is_refu
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """What two runs have written."""
-    requires("sbom", PYTHON.exists() and FUNCTION.exists(), "`make sbom` installs what lists packages")
+    there = all(python.exists() for python in (PYTHON, *ENVIRONMENTS.values()))
+    requires("sbom", there, "`make sbom` installs what lists packages")
     folders = [tmp_path_factory.mktemp("first"), tmp_path_factory.mktemp("second")]
     for folder in folders:
-        command = [str(PYTHON), "infra/sbom.py", "--python", str(FUNCTION), "--out", str(folder)]
+        environments = [f"{name}={python}" for name, python in ENVIRONMENTS.items()]
+        command = [str(PYTHON), "infra/sbom.py", *environments, "--out", str(folder)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
     return folders
@@ -109,22 +117,33 @@ def test_files_are_the_same_bytes_each_time_and_name_no_machine(written: list[Pa
     first, second = ({file.name: file.read_bytes() for file in folder.iterdir()} for folder in written)
 
     assert first == second
-    assert set(first) == {"function.cdx.json", "licences.md"}
+    assert set(first) == {"command.cdx.json", "function.cdx.json", "licences.md"}
     assert str(ROOT).encode() not in b"".join(first.values())
 
 
-def test_list_has_each_package_of_the_function_s_locks_that_is_for_its_python(written: list[Path]) -> None:
-    bom = json.loads((written[0] / "function.cdx.json").read_text("utf-8"))
+def test_vendored_javascript_of_this_repository_has_permissive_licences() -> None:
+    parts = list(SBOM.vendored_parts(ROOT / SBOM.VENDORED))
+
+    assert parts
+    assert [part for part in parts if not SBOM.is_permissive(part.licence)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "locks"), [("function", ("run.txt", "run-code.txt", "run-jwt.txt")), ("command", ("cli.txt",))]
+)
+def test_list_has_each_package_of_the_locks_that_is_for_its_python(
+    written: list[Path], name: str, locks: tuple[str, ...]
+) -> None:
+    bom = json.loads((written[0] / f"{name}.cdx.json").read_text("utf-8"))
     purls = {part["purl"].partition("?")[0] for part in bom["components"]}
     listed = {purl.removeprefix("pkg:pypi/") for purl in purls if purl.startswith("pkg:pypi/")}
     vendored = {part.purl for part in SBOM.vendored_parts(ROOT / SBOM.VENDORED)}
-    locks = [ROOT / "requirements" / f"run{extra}.txt" for extra in ("", "-code", "-jwt")]
-    pins = {
-        f"{name.lower()}@{version}" for lock in locks for name, version in ADVISORIES.PINNED.findall(lock.read_text())
-    }
-    of_other_pythons = {pin for pin in pins if pin.partition("@")[0] in ("importlib-metadata", "exceptiongroup")}
+    texts = [(ROOT / "requirements" / lock).read_text("utf-8") for lock in locks]
+    pins = {f"{package.lower()}@{version}" for text in texts for package, version in ADVISORIES.PINNED.findall(text)}
+    of_other_pythons = {pin for pin in pins if pin.partition("@")[0] in OF_OTHER_PYTHONS}
 
     assert bom["bomFormat"] == "CycloneDX"
+    assert bom["metadata"]["component"]["version"] == __version__
     assert listed == pins - of_other_pythons
     assert {purl for purl in purls if not purl.startswith("pkg:pypi/")} == vendored != set()
     assert all(part["licenses"] for part in bom["components"])

@@ -8,8 +8,8 @@ import signal
 import stat
 import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -50,24 +50,63 @@ def new_folder(target: Path) -> Iterator[Path]:
         draft = scratch / target.parent.name / target.name
         draft.mkdir(parents=True)
         yield draft
-        with _delayed_signals():
-            _move(draft, target)
+        with _delayed_signals(), ExitStack() as undoing:
+            _make_parents(target, undoing)
+            if os.path.lexists(target):  # an empty folder would be replaced
+                raise FileExistsError(f"{target} exists")
+            draft.rename(target)
+            undoing.pop_all()
 
 
-def _move(draft: Path, target: Path) -> None:
-    new: list[Path] = []
+def _make_parents(target: Path, undoing: ExitStack) -> None:
+    """Make the folders above ``target`` that are missing, and remove them at the end of ``undoing``."""
+    for folder in reversed([each for each in target.parents if not each.exists()]):
+        folder.mkdir()
+        undoing.callback(folder.rmdir)
+
+
+def replace_files(folder: Path, contents: Mapping[str, bytes | None]) -> None:
+    """Write or, for ``None``, remove files below a folder, in this order; or leave all as it was.
+
+    Files keep their modes; new ``.sh`` files are executable.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    with scratch_folder(folder) as scratch:
+        drafts = {name: scratch / str(number) for number, name in enumerate(contents)}
+        for name, draft in drafts.items():
+            draft.write_bytes(contents[name] or b"")
+            if (folder / name).exists():
+                shutil.copy2(folder / name, draft.with_suffix(".original"))
+                shutil.copymode(folder / name, draft)
+            elif name.endswith(".sh"):
+                draft.chmod(0o755)
+        with _delayed_signals(), ExitStack() as undoing:
+            for name, draft in drafts.items():
+                file, original = folder / name, draft.with_suffix(".original")
+                _make_parents(file, undoing)
+                if contents[name] is None:
+                    file.unlink()
+                else:
+                    draft.replace(file)
+                undoing.callback(*((original.replace, file) if original.exists() else (file.unlink,)))
+            undoing.pop_all()
+
+
+def read_regular(folder: Path, file: Path) -> bytes | None:
+    """Return the content of a file below a folder that a command changes; ``None`` if there is none.
+
+    Raises:
+        ValueError: the file cannot be read, or something else than a file has its name.
+    """
+    below = [each for each in (file, *file.parents) if each != folder and each.is_relative_to(folder)]
     try:
-        for folder in reversed([each for each in target.parents if not each.exists()]):
-            folder.mkdir()
-            new.append(folder)
-        if os.path.lexists(target):  # an empty folder would be replaced
-            raise FileExistsError(f"{target} exists")
-        draft.rename(target)
-    except OSError:
-        for folder in reversed(new):
-            with suppress(OSError):
-                folder.rmdir()
-        raise
+        if any(each.is_symlink() for each in below) or (file.exists() and not file.is_file()):
+            raise ValueError("it is a link or behind one, or not a regular file")
+        return file.read_bytes() if file.exists() else None
+    except OSError as exc:
+        raise ValueError(f"it cannot be read ({exc.strerror})") from exc
 
 
 def replace_text(file: Path, text: str) -> None:
