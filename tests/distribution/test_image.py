@@ -20,6 +20,7 @@ from tests.conftest import ROOT
 from tests.distribution.builds import WHEEL
 from tests.distribution.environments import require_index, run
 from tests.infra.cloudformation import read_template
+from tests.support.require import requires
 from tests.support.upstream import free_port
 
 PINNED = re.compile(r"python:(\d+\.\d+)\.\d+-slim-\w+")
@@ -101,7 +102,8 @@ def test_page_runs_the_image_as_the_dockerfile_has_it() -> None:
     (port,), (user,) = values("EXPOSE"), values("USER")
 
     assert f"-p 127.0.0.1:{port}:{port}" in page
-    assert '-v "$PWD/endpoints:/endpoints:ro"' in page
+    assert '-v "$PWD/endpoints:/endpoints:ro" --env-file secrets.env' in page
+    assert "--read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges" in page
     assert f"`{user.partition(':')[0]}`" in page
 
 
@@ -138,7 +140,23 @@ def test_image_holds_the_locked_packages_and_no_installer(tree: Path) -> None:
     assert not (site / "examples").exists()
 
 
-def test_image_serves_a_folder_reports_its_health_and_ends_by_sigterm(tree: Path, tmp_path: Path) -> None:
+def read_only(scratch: Path) -> list[str]:
+    """What runs a command with a root that is read-only, a scratch folder in memory, and no capability."""
+    namespace = ["unshare", "-m" if os.geteuid() == 0 else "-Urm"]
+    mounts = 'mount --bind / / && mount -o remount,ro,bind / && mount -t tmpfs tmpfs "$0"'
+    rights = "setpriv --no-new-privs --bounding-set=-all --inh-caps=-all"
+    command = [*namespace, "bash", "-c", f'{mounts} && exec {rights} "$@"', str(scratch)]
+    tried = run(*command, "true").returncode == 0 if shutil.which("unshare") and shutil.which("setpriv") else False
+    requires("namespaces", tried, "a read-only root needs `unshare -m` and `setpriv`")
+    return command
+
+
+@pytest.mark.parametrize("confined", [False, True], ids=["as it is", "read-only"])
+def test_image_serves_a_folder_reports_its_health_and_ends_by_sigterm(
+    tree: Path, tmp_path: Path, confined: bool
+) -> None:
+    (tmp_path / "scratch").mkdir()
+    around = read_only(tmp_path / "scratch") if confined else []
     (tmp_path / "shop.graphql").write_text(SHOP, encoding="utf-8")
     source = ("--from", "shop.graphql", "--url", "https://api.example.com/graphql", "--access", "open")
     made = run(str(tree / "bin" / "stile"), "init", "endpoints/shop/products", *source, cwd=tmp_path)
@@ -151,9 +169,11 @@ def test_image_serves_a_folder_reports_its_health_and_ends_by_sigterm(tree: Path
 
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with subprocess.Popen(
-        here(command_of("ENTRYPOINT") + command_of("CMD")),
+        around + here(command_of("ENTRYPOINT") + command_of("CMD")),
         cwd=tmp_path,
-        env=environ | {"STILE_PUBLIC_URL": "https://mcp.example.com"},
+        env=environ
+        | {"STILE_PUBLIC_URL": "https://mcp.example.com"}
+        | ({"TMPDIR": str(tmp_path / "scratch"), "PYTHONDONTWRITEBYTECODE": "1"} if confined else {}),
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
@@ -161,6 +181,8 @@ def test_image_serves_a_folder_reports_its_health_and_ends_by_sigterm(tree: Path
             assert process.stderr
             announced = process.stderr.readline()
             healthy = run(*here(command_of("HEALTHCHECK"))).returncode
+            root = Path(f"/proc/{process.pid}/mountinfo").read_text("utf-8")
+            rights = Path(f"/proc/{process.pid}/status").read_text("utf-8")
             answered = urllib3.request(
                 "POST",
                 f"http://127.0.0.1:{port}/shop/products/mcp",
@@ -172,6 +194,8 @@ def test_image_serves_a_folder_reports_its_health_and_ends_by_sigterm(tree: Path
         assert process.wait(60) == 0
 
     assert "Serving" in announced
+    assert bool(re.search(r" / / ro[, ]", root)) is confined
+    assert bool(re.search(r"^CapEff:\t0+$", rights, re.MULTILINE)) is confined or os.geteuid() != 0
     assert healthy == 0
     assert json.loads(answered.data)["result"]["tools"]
     assert run(*here(command_of("HEALTHCHECK"))).returncode != 0
