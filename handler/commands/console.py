@@ -112,6 +112,13 @@ def say(text: str, style: str = "") -> None:
     _print(ERR if current_answer() else OUT, text, style)
 
 
+def next_heading() -> str:
+    """Return the heading of commands to run next. After `uvx` ran this one, a shell does not find `stile`."""
+    program = Path(sys.argv[0]).stem
+    by_uvx = "UV" in os.environ and program == "stile-mcp"
+    return f"\nNext, with `uvx {program}` in place of `stile`:" if by_uvx else "\nNext:"
+
+
 def show_verbatim(text: str) -> None:
     """Print a text whose lines are never wrapped, such as SDL."""
     _put(ERR if current_answer() else OUT, _lines(text))

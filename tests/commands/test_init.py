@@ -17,6 +17,8 @@ from tests.commands.running import Stile, interrupt, ran, started
 from tests.conftest import ROOT
 from tests.support.upstream import Upstream
 
+DISTRIBUTION = "stile-mcp"
+
 URL = "https://api.example.com/graphql"
 
 
@@ -274,3 +276,31 @@ def test_demo_api_of_strawberry_answers_its_first_tools(workplace: Path, stile: 
     assert "salary" not in "".join(tree(workplace / "shop" / "customers" / "operations").values())
     assert stile("check", "--strict", "shop").code == 0
     assert stile("pull", "shop").out.endswith("has not changed\n")
+
+
+@pytest.mark.parametrize(
+    ("program", "environ", "heading"),
+    [
+        (f"/cache/bin/{DISTRIBUTION}", {"UV": "/bin/uv"}, f"Next, with `uvx {DISTRIBUTION}` in place of `stile`:"),
+        (f"/venv/bin/{DISTRIBUTION}", {}, "Next:"),
+        ("/venv/bin/stile", {"UV": "/bin/uv"}, "Next:"),
+    ],
+)
+def test_next_commands_are_those_that_a_shell_finds(
+    tmp_path: Path, program: str, environ: dict[str, str], heading: str
+) -> None:
+    (tmp_path / "shop.graphql").write_text(SHOP, encoding="utf-8")
+    code = f"import sys; sys.argv[0] = {program!r}; from handler.__main__ import main; sys.exit(main())"
+    source = ("--from", "shop.graphql", "--url", "https://api.example.com/graphql", "--access", "open")
+    variables = {name: value for name, value in os.environ.items() if name != "UV"} | {"PYTHONPATH": str(ROOT)}
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, "init", "shop/products", *source],
+        cwd=tmp_path,
+        env=variables | environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert [line for line in done.stdout.splitlines() if line.startswith("Next")] == [heading]
