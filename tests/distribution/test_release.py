@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ import urllib3
 from handler import __version__
 from tests.conftest import ROOT
 from tests.distribution.builds import copy_tree
-from tests.distribution.environments import require_index
+from tests.distribution.environments import require_index, run
 from tests.operate.programs import program
+from tests.support.require import requires
 
 RELEASE = program("release_check")
 NOTES = f"## [{__version__}] - 2026-01-31\n\n### Added\n\n- A first tool.\n"
@@ -118,22 +120,37 @@ def test_index_serves_a_package_by_its_normalized_name(tmp_path: Path) -> None:
         assert file.name in urllib3.request("GET", f"{index}/some-package/").data.decode()
 
 
-def test_a_release_of_this_tree_is_ready(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture(scope="module")
+def proof(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, str, str]:
+    """The exit code, the output and the problems of the whole check, on the day of a release."""
     require_index()
-    tree = copy_tree(tmp_path / "tree")
+    tree = copy_tree(tmp_path_factory.mktemp("tree"))
     changelog = (tree / "CHANGELOG.md").read_text("utf-8")
     released = changelog.replace("## [Unreleased]\n", f"## [Unreleased]\n\n{NOTES}", 1)
     (tree / "CHANGELOG.md").write_text(released, encoding="utf-8")
     commit(tree)
-    packages = RELEASE.packages_of(ROOT)
+    words = [str(ROOT / "infra" / "release_check.py"), "--root", str(tree)]
+    done = run(sys.executable, *words, "--packages", str(RELEASE.packages_of(ROOT)))
+    return done.returncode, done.stdout, done.stderr
 
-    code = RELEASE.main(["--root", str(tree), "--packages", str(packages)])
 
-    told = capsys.readouterr()
-    assert (code, told.err) == (0, "")
-    assert told.out.endswith(f"stile-mcp {__version__}: 0 problems\n")
-    assert re.search(r"^Downloaded: [\d.]+ MB$", told.out, re.MULTILINE)
-    assert re.search(r"^ +[\d.]+ s of processor time: stile init shop/customers ", told.out, re.MULTILINE)
+def test_a_release_of_this_tree_is_ready(proof: tuple[int, str, str]) -> None:
+    code, printed, problems = proof
+
+    assert (code, problems) == (0, "")
+    assert printed.endswith(f"stile-mcp {__version__}: 0 problems\n")
+    assert re.search(r"^Downloaded: [\d.]+ MB$", printed, re.MULTILINE)
+    assert re.search(r"^ +[\d.]+ s of processor time: stile init shop/customers ", printed, re.MULTILINE)
+
+
+def test_two_commands_take_a_newcomer_to_a_served_tool(proof: tuple[int, str, str]) -> None:
+    requires("uv", (ROOT / ".venv-lock" / "bin" / "uvx").exists(), "`make .venv-lock/.stamp` installs it")
+    _, printed, _ = proof
+
+    assert re.search(
+        rf"^ +[\d.]+ s of processor time: uvx {RELEASE.DISTRIBUTION} init shop/customers ", printed, re.MULTILINE
+    )
+    assert "\n          shop/customers/operations/list_customers.graphql\n" in printed
 
 
 def test_a_package_that_the_index_lacks_fails_the_release(tmp_path: Path) -> None:
