@@ -118,6 +118,9 @@ resource "aws_s3_bucket_policy" "bundles" {
 
   bucket = aws_s3_bucket.bundles[0].bucket
   policy = data.aws_iam_policy_document.bundles_bucket[0].json
+
+  # S3 refuses two changes of a bucket's access at once.
+  depends_on = [aws_s3_bucket_public_access_block.bundles]
 }
 
 data "aws_iam_policy_document" "bundles_bucket" {

@@ -156,8 +156,25 @@ class Template:
                 *((place_of(path), expression) for path, expression in self._resources()),
                 *self._permissions(),
                 *self._outputs(),
+                *self._unread(),
             )
         )
+
+    def _unread(self) -> Iterator[tuple[str, str]]:
+        """Yield what no other fact has: sections, and entries that another template has with other values."""
+        for name, document in zip(TEMPLATES, self.documents, strict=True):
+            yield from ((f"{name} {section}", "") for section in document.keys() - SECTIONS)
+            for parameter, declared in document.get("Parameters", {}).items():
+                if declared.get("Default") != self.parameters[parameter].get("Default"):
+                    yield f"{name} {parameter}", literal(declared.get("Default"))
+            for section, of_all in (
+                ("Conditions", self.conditions),
+                ("Resources", self.resources),
+                ("Rules", self.rules),
+            ):
+                for entry, value in document.get(section, {}).items():
+                    if value != of_all[entry]:
+                        yield f"{name} {entry}", "another one"
 
     def _parameters(self) -> Iterator[tuple[str, str]]:
         for name, declared in self.parameters.items():
@@ -362,7 +379,9 @@ class Module:
     """The module as its files say it."""
 
     def __init__(self, folder: Path) -> None:
-        self.documents = [parsed_hcl(path.read_text("utf-8")) for path in sorted(folder.glob("*.tf"))]
+        self.documents = [
+            parsed_hcl(path.read_text("utf-8")) for path in sorted(folder.glob("*.tf*")) if path.suffix != ".tfstate"
+        ]
         self.locals = {
             name: value for each in self._all("locals") for name, value in each.items() if not name.startswith("__")
         }
@@ -372,7 +391,19 @@ class Module:
 
     def facts(self) -> dict[str, str]:
         """All that the module says."""
-        return dict((*self._variables(), *self._locals(), *self._resources(), *self._permissions(), *self._outputs()))
+        unread = (
+            (kind, "") for document in self.documents for kind in document.keys() - BLOCKS if not kind.startswith("__")
+        )
+        return dict(
+            (
+                *self._variables(),
+                *self._locals(),
+                *self._resources(),
+                *self._permissions(),
+                *self._outputs(),
+                *unread,
+            )
+        )
 
     def _variables(self) -> Iterator[tuple[str, str]]:
         for name, declared in named(self._all("variable")):
@@ -482,6 +513,20 @@ class Module:
     def _inlined(self, found: re.Match[str]) -> str:
         return self._expression(self.locals[found[1]]) if found[1] in INLINED else found[0]
 
+
+SECTIONS = {
+    "AWSTemplateFormatVersion",
+    "Conditions",
+    "Description",
+    "Mappings",
+    "Metadata",
+    "Outputs",
+    "Parameters",
+} | {
+    *("Resources", "Rules", "Transform"),
+}
+BLOCKS = {"data", "ephemeral", "locals", "output", "resource", "terraform", "variable"}
+"""The parts of templates and of the module that facts are read of, or that say nothing of what is made."""
 
 BOUNDS = {"MinValue": ">=", "MaxValue": "<="}
 POLICIES = {"aws_iam_role": "stile_role", "aws_s3_bucket_policy": "bundle_bucket_policy"}

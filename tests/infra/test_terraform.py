@@ -150,6 +150,13 @@ ALARM = """
 """
 OUTPUTS = "\nOutputs:\n"
 IN_A_TEMPLATE = {
+    "section": ("template.yaml", "\nParameters:\n", "\nGlobals: {Function: {Timeout: 5}}\n\nParameters:\n"),
+    "default that another template has": ("infra/observability.yaml", "Default: function", "Default: endpoint"),
+    "condition that another template has": (
+        "infra/storage.yaml",
+        "HasKmsKey: !Not [!Equals",
+        "HasKmsKey: !Or [!Equals",
+    ),
     "variable of the environment": (
         "template.yaml",
         "STILE_PAGE: !Ref Page",
@@ -190,6 +197,11 @@ IN_A_TEMPLATE = {
     "widget": ("infra/observability.yaml", '"title": "Refused"', '"title": "Denied"'),
 }
 IN_THE_MODULE = {
+    "module": (
+        "role.tf",
+        'resource "aws_iam_role" ',
+        'module "new" {\nsource = "./new"\n}\n\nresource "aws_iam_role" ',
+    ),
     "variable of the environment": ("main.tf", "variables = {", 'variables = {\nSTILE_NEW = "a"'),
     "value of the environment": ("main.tf", '= "false"', '= "true"'),
     "action": ("role.tf", '["s3:GetObject"]', '["s3:GetObject", "s3:PutObject"]'),
