@@ -11,7 +11,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -41,6 +41,9 @@ BY_NAME = {
 """Names of classifiers and older metadata."""
 
 VENDORED = "handler/page/vendor"
+LICENCES = "LICENSES.txt"
+LICENCE = re.compile(r"^(\S+) (\S+) \((.+)\)$", re.MULTILINE)
+"""A package, its version and its licence, above its notice of copyright."""
 PROGRAMS = frozenset({".cjs", ".js", ".mjs", ".wasm"})
 
 
@@ -118,24 +121,23 @@ def run(command: Sequence[str]) -> str:
 def vendored_parts(folder: Path) -> Iterator[Part]:
     """Yield the JavaScript packages of a folder, as the manifest beside each program names them.
 
-    A manifest is JSON with ``file``, ``sha256`` and ``packages``, each with its ``version`` and ``license``. A program
-    that no manifest accounts for, byte for byte, has no known licence, which the check refuses.
+    A manifest is JSON with ``file``, ``sha256`` and ``packages``, whose keys are NAME@VERSION. Their licences stand in
+    ``LICENSES.txt``. A program that no manifest accounts for, byte for byte, has no known licence, and neither has a
+    package without a line there: the check refuses both.
     """
+    notices = folder / LICENCES
+    text = notices.read_text("utf-8") if notices.exists() else ""
+    licences = {f"{name}@{version}": licence for name, version, licence in LICENCE.findall(text)}
     told = set()
     for manifest in (json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))):
         told.add((manifest["file"], manifest["sha256"]))
-        for name, package in manifest["packages"].items():
-            yield Part(name, package["version"], licence_of(package), "npm")
+        for package in manifest["packages"]:
+            name, _, version = package.rpartition("@")
+            yield Part(name, version, licences.get(package, "unknown"), "npm")
     for file in sorted(folder.rglob("*")):
         found = (file.relative_to(folder).as_posix(), sha256(file.read_bytes()).hexdigest()) if file.is_file() else None
         if found and file.suffix in PROGRAMS and found not in told:
             yield Part(file.name, "unknown", "unknown", "generic")
-
-
-def licence_of(package: Mapping[str, Any]) -> str:
-    """Return the licence that a manifest declares."""
-    licence = package.get("license", "unknown")
-    return licence if isinstance(licence, str) else "unknown"
 
 
 def is_allowed(part: Part) -> bool:
