@@ -1,4 +1,4 @@
-"""Strict JSON, and JSON that is joined from parts written before."""
+"""Strict JSON, JSON that is joined from parts written before, and the forms of a text within JSON."""
 
 from __future__ import annotations
 
@@ -200,3 +200,10 @@ def spliced(value: Mapping[str, Any]) -> bytes:
 # Made once: json.loads and json.dumps make new ones for each text if their options are not the defaults.
 _READER = strict_decoder()
 _WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def json_pattern(text: str) -> str:
+    """Return a pattern of a text within JSON, where a server may escape any character, as PHP does with slashes."""
+    short = {"/": r"\/", '"': r"\"", "\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+    forms = ((sorted({short.get(each, each), each}, key=len, reverse=True), ord(each)) for each in text)
+    return "".join(rf"(?:{'|'.join(map(re.escape, plain))}|\\u(?i:{code:04x}))" for plain, code in forms)

@@ -161,7 +161,9 @@ def _url(text: str) -> str:
 def require_free(target: Path) -> None:
     """Refuse a path at which no endpoint can be made."""
     if os.path.lexists(target):
-        raise CommandRefused(f"{target.as_posix()} exists already: nothing was written. `stile pull` renews its schema")
+        is_endpoint = (target / ENTRY).is_file()
+        remedy = "`stile pull` renews its schema" if is_endpoint else "Name a folder that is to be made"
+        raise CommandRefused(f"{target.as_posix()} exists already: nothing was written. {remedy}")
     for above in Path(os.path.abspath(target)).parents:  # noqa: PTH100 - as written
         if any((above / name).is_file() for name in (ENTRY, STEPZEN_CONFIG)):
             cause = "is an endpoint folder itself: nothing was written. Make the new one beside it"

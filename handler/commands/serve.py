@@ -29,7 +29,7 @@ from handler.commands.console import announce, complain
 from handler.commands.folders.endpoints import add_compile_options, compile_or_complain, find_endpoints
 from handler.commands.folders.user_secret import make_secret, read_user_secret, secret_file
 from handler.commands.local.listening import DEFAULT_PORT, open_listener, port_number
-from handler.commands.local.local_server import trial_secrets
+from handler.commands.local.local_server import fault_in_env, trial_secrets
 from handler.commands.local.serving import Service, make_application, require_location, services_of
 from handler.commands.publishing.checks import are_publishable, http_sentences
 from handler.commands.publishing.destination import endpoints_in_bucket
@@ -271,8 +271,9 @@ async def _unread_secrets(bundle: Bundle, services: Services, env_file: str, *, 
         except CredentialUnavailable as exc:
             sentence, reference = f"{bundle.endpoint}: upstream.auth: {exc.reason}", parse_reference(secret)
             if reference and (reference.source == "env" or not in_aws):
-                sentence += f": set {SECRET_PREFIX}{variable_of(reference)} in the environment"
-                sentence += f", or in {env_file}" if env_file and not in_aws else ""
+                variable, file = f"{SECRET_PREFIX}{variable_of(reference)}", "" if in_aws else env_file
+                remedy = f"set {variable} in the environment{f', or in {file}' if file else ''}"
+                sentence += f": {(file and fault_in_env(Path(file), variable)) or remedy}"
             sentences.append(sentence)
     return sentences
 

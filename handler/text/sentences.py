@@ -80,13 +80,6 @@ WORDS = frozenset(
 PAIRS = frozenset({("api", "key"), ("access", "key"), ("private", "key"), ("pass", "word"), ("pass", "phrase")})
 
 
-def json_pattern(text: str) -> str:
-    """Return a pattern of a text within JSON, where a server may escape any character, as PHP does with slashes."""
-    short = {"/": r"\/", '"': r"\"", "\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
-    forms = ((sorted({short.get(each, each), each}, key=len, reverse=True), ord(each)) for each in text)
-    return "".join(rf"(?:{'|'.join(map(re.escape, plain))}|\\u(?i:{code:04x}))" for plain, code in forms)
-
-
 def is_secret(name: str) -> bool:
     """Return whether a name, such as ``apiKey``, says that its value is a secret.
 

@@ -67,6 +67,16 @@ def test_secret_that_is_nowhere_ends_the_start(workplace: Path, name: str) -> No
     assert "function" not in refused.err
 
 
+def test_secret_that_env_does_not_close_ends_the_start_with_its_line(workplace: Path) -> None:
+    folder = write_endpoint(workplace, with_auth("https://things.example/graphql", "{bearer: 'secret:TOKEN'}"))
+    (folder / ".env").write_text(f'A=1\nSTILE_SECRET_TOKEN="{SECRET}\n')
+
+    refused = ran("serve", str(folder), "--port", "0")
+
+    assert (refused.code, SECRET in refused.err) == (1, False)
+    assert f"{folder.as_posix()}/.env:2: the value has several lines, and one is read" in refused.err
+
+
 def test_secret_that_no_header_can_carry_ends_the_start_without_its_value(workplace: Path) -> None:
     folder = write_endpoint(workplace, with_auth("https://things.example/graphql", "{bearer: 'secret:TOKEN'}"))
 

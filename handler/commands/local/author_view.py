@@ -29,8 +29,8 @@ from handler.server.auth.principal import audiences_in
 from handler.server.auth.tokens import Token, parse_token
 from handler.server.upstream.failures import CSRF, OF_ACCESS, api_message, page_text, plain_text
 from handler.settings import Settings
-from handler.strict_json import parse_json
-from handler.text.sentences import cut_text, json_pattern, some
+from handler.strict_json import json_pattern, parse_json
+from handler.text.sentences import cut_text, some
 
 MAX_LINE_CHARS = 200
 MAX_BODY_CHARS = 2_000

@@ -153,6 +153,12 @@ def _read_env(env_file: Path | None) -> tuple[str, str]:
         return "", str(exc) if isinstance(exc, Unreadable) else "is not UTF-8"
 
 
+def fault_in_env(env_file: Path, variable: str) -> str:
+    """Return the place and the fault of a variable in a ``.env``; empty string if no line begins with it."""
+    fault = env_fault(_read_env(env_file)[0], variable)
+    return f"{env_file.as_posix()}:{fault}" if fault else ""
+
+
 class TrialSecrets(Mapping[str, Secret]):
     """The secrets of an endpoint by name, read from its ``.env`` at each look, so that a saved value counts at once."""
 
@@ -184,9 +190,8 @@ def unset_secrets(compiled: Compiled, settings: Settings) -> list[str]:
         variable = f"{SECRET_PREFIX}{name}"
         if name.startswith(SECRET_PREFIX):
             return f"{variable} is not set here: {source}:{name.removeprefix(SECRET_PREFIX)} names the variable {name}"
-        text, unread = _read_env(file)
-        fault = env_fault(text, variable)
-        remedy = f"{shown.as_posix()}:{fault}" if fault else f"set it in the environment, or in {shown.as_posix()}"
+        unread = _read_env(file)[1]
+        remedy = fault_in_env(shown, variable) or f"set it in the environment, or in {shown.as_posix()}"
         remedy += f", which {unread}" if unread else ""
         return f"{variable} is not set here: {remedy}"
 

@@ -20,8 +20,7 @@ from handler.server.auth.principal import ANONYMOUS
 from handler.server.context import Caller
 from handler.server.upstream.bound_variables import find_claim
 from handler.server.upstream.credentials import Credential, credential_for, signature_headers
-from handler.strict_json import find_json
-from handler.text.sentences import json_pattern
+from handler.strict_json import find_json, json_pattern
 
 UNAUTHORIZED = 401
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from handler.compiler.codes import CODES, ERRORS
+from handler.compiler.codes import CODES
+from handler.compiler.error_codes import ERRORS
 from tests.compiler.catalogue.entries import CATALOGUE, Entry, found_by_check, print_entries, read_entries
 from tests.compiler.catalogue.generated import GENERATED
 
