@@ -76,7 +76,7 @@ def read_tool_tests(
 
 
 def _read_test(section: Section, problems: Problems, reach: Reach, *, folder: Path) -> ToolTest | None:
-    if section.is_mapping("as"):
+    if section.is_mapping("as") or "as" not in section:  # a recording names callers and has no claims
         section.refuse("as", NOTATION)
         return None
     caller, has_json = entry_caller(section, problems, folder=folder), section.is_mapping("holds")
