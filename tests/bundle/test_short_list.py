@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,7 +30,7 @@ LEAVES: tuple[JSONObject, ...] = (
     {"const": {"a": 1}},
     {"type": "string", "pattern": "^x"},
 )
-VALUES = (None, "x", "A", "", 5, 1.5, True, {"a": 1}, [], ["x"], {}, {"a": "x", "z": None})
+VALUES: tuple[Any, ...] = (None, "x", "A", "", 5, 1.5, True, {"a": 1}, [], ["x"], {}, {"a": "x", "z": None})
 
 
 def some_schema(rng: Random, depth: int, names: Sequence[str] = ()) -> JSONObject:
@@ -38,7 +39,7 @@ def some_schema(rng: Random, depth: int, names: Sequence[str] = ()) -> JSONObjec
         return {"$ref": f"#/$defs/{rng.choice(names)}"}
     if not depth or rng.random() < 0.2:
         return deepcopy(rng.choice(LEAVES))
-    below = lambda: some_schema(rng, depth - 1, names)  # noqa: E731
+    below = partial(some_schema, rng, depth - 1, names)
     match rng.randrange(6):
         case 0:
             return {rng.choice(["anyOf", "anyOf", "oneOf"]): [below() for _ in range(rng.randint(1, 3))]}
