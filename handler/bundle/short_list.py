@@ -139,26 +139,16 @@ def outer_levels(schema: JSONObject, max_bytes: int) -> JSONObject:
                     if growth <= left:
                         below[name] = pair
                         left -= growth
-                members = _named(part, {name: form for name, (_, form) in below.items()})
+                required = [name for name in part.get("required", ()) if name in below]
+                members = {"properties": {name: form for name, (_, form) in below.items()}, "required": required}
+                if part.get("additionalProperties") is False and len(below) == len(properties):
+                    members["additionalProperties"] = "patternProperties" in part
+                members = {name: each for name, each in members.items() if each not in ({}, [], True)}
         growth = schema_bytes({**form, **members}) - schema_bytes(form)
         if growth <= room:
             form.update(members)
             room -= growth
-            # The errors of a GraphQL response have the same shape in each tool.
-            waiting += [
-                pair
-                for name, pair in below.items()
-                if pair[0] is not pair[1] and not (part is top and name == "errors")
-            ]
+            if part is top:
+                below.pop("errors", None)  # of a GraphQL response, the same for each tool
+            waiting += [pair for pair in below.values() if pair[0] is not pair[1]]
     return dict(root)
-
-
-def _named(schema: JSONObject, properties: JSONObject) -> JSONObject:
-    """Return the members of an object's form that names some of its properties."""
-    required = [name for name in schema.get("required", ()) if name in properties]
-    is_whole = len(properties) == len(schema["properties"]) and "patternProperties" not in schema
-    return {
-        **({"properties": properties} if properties else {}),
-        **({"required": required} if required else {}),
-        **({"additionalProperties": False} if schema.get("additionalProperties") is False and is_whole else {}),
-    }

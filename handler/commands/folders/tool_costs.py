@@ -57,18 +57,18 @@ def tool_list(compiled: Compiled) -> JSONObject:
     entries = endpoint.short_list(whole, LAMBDA.page_bytes)
     names = {str(entry["name"]) for entry in entries}
     left_out = any(not each.options.hidden and each.name not in names for each in compiled.bundle.tools)
-    differing = [(short, each) for short, each in zip(entries, whole, strict=True) if short is not each]
-    outputs = [(short.get(OUTPUT), each[OUTPUT]) for short, each in differing if OUTPUT in each]
+    pairs = list(zip(entries, whole, strict=True))
     return {
         "bytes": len(Entries(entries).json),
         "wholeBytes": len(Entries(whole).json),
-        "budget": endpoint.list_budget,
         "pages": page_count(entries, LAMBDA),
         "byCatalog": left_out and endpoint.catalog is not None,
         "leftOut": {
-            "outputSchemas": sum(short is None for short, _ in outputs),
-            "outputLevels": sum(short not in (None, each) for short, each in outputs),
-            "descriptions": sum(short[INPUT] != each[INPUT] for short, each in differing),
+            "output schemas": sum(OUTPUT in each and OUTPUT not in short for short, each in pairs),
+            "inner levels of output schemas": sum(
+                OUTPUT in short and short[OUTPUT] != each[OUTPUT] for short, each in pairs
+            ),
+            "descriptions inside arguments": sum(short[INPUT] != each[INPUT] for short, each in pairs),
         },
     }
 
@@ -85,17 +85,9 @@ def sentences_on_tools(rows: Sequence[ToolRow], tools: JSONObject) -> Iterator[s
             whose = f"the {schema} of {counted(len(names), 'tool')}"
             yield f"limits.{limit} shortens {whose}: {some(names, most=MAX_NAMED)}."
     size, whole = tools["bytes"] // BYTES_PER_TOKEN, tools["wholeBytes"] // BYTES_PER_TOKEN
-    parts = {
-        "outputSchemas": "the output schemas of {}",
-        "outputLevels": "inner levels of the output schemas of {}",
-        "descriptions": "descriptions inside the arguments of {}",
-    }
-    left_out = [
-        text.format(counted(tools["leftOut"][name], "tool")) for name, text in parts.items() if tools["leftOut"][name]
-    ]
-    if left_out:
-        limit = f"limits.list_budget ({tools['budget']})" if tools["budget"] else "The size of a page"
-        yield f"{limit} shortens the list from about {whole} to {size} tokens: it leaves out {', '.join(left_out)}."
+    parts = [f"{part} of {counted(number, 'tool')}" for part, number in tools["leftOut"].items() if number]
+    if parts:
+        yield f"limits.list_budget shortens the list from about {whole} to {size} tokens, without {', '.join(parts)}."
     if tools["pages"] > 1:
         yield f"The list of tools has {tools['bytes']} bytes: {tools['pages']} pages."
     if tools["byCatalog"]:

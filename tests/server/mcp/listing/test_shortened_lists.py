@@ -89,8 +89,8 @@ def test_check_tells_of_pages_and_of_shortened_schemas(large: Compiled) -> None:
     assert f"limits.max_schema_bytes shortens the inputSchema of {TOOLS} tools: Op0 (" in told[0]
     size = f"{found['bytes']} bytes: {found['pages']} pages"
     assert told[-1] == f"The list of tools has {size}."
-    assert told[-2].startswith("limits.list_budget (24000) shortens the list from about ")
-    left_out = f"leaves out the output schemas of {TOOLS} tools, descriptions inside the arguments of {TOOLS} tools."
+    assert told[-2].startswith("limits.list_budget shortens the list from about ")
+    left_out = f", without output schemas of {TOOLS} tools, descriptions inside arguments of {TOOLS} tools."
     assert told[-2].endswith(left_out)
 
 
