@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
+from operator import is_
 from typing import Any
 
 from handler.json_schema.fast_path import REFERENCE
 from handler.json_schema.shortening import schema_bytes, with_fewer_descriptions
-from handler.strict_json import Entries, Entry, JSONObject, objects_in
+from handler.strict_json import Entries, Entry, JSONObject
 
 MOST_UNUSED = 1 / 24
 """The part of its budget that a list far above it leaves to vendors, whose APIs put some 40 bytes around each tool."""
@@ -28,7 +29,7 @@ INPUT, OUTPUT = "inputSchema", "outputSchema"
 
 _OBJECT_BYTES = len(',"properties":{},"required":[],"additionalProperties":false')
 
-_LEAF_KEYWORDS = frozenset({"anyOf", "const", "description", "enum", "format", "title", "type"})
+_LEAF_KEYWORDS = frozenset({"const", "description", "enum", "format", "title", "type"})
 
 
 def short_list(entries: Sequence[Entry], max_bytes: int) -> Sequence[Entry]:
@@ -108,14 +109,16 @@ def outer_levels(schema: JSONObject, max_bytes: int) -> JSONObject:
 
     def opened(part: Any, depth: int = 0) -> tuple[Any, Any]:
         """Return a part without references, and its form with nothing below; the part again if that is all of it."""
-        for _ in range(MAX_REFERENCES):
+        for _ in range(MAX_REFERENCES if isinstance(part, dict) and "$ref" in part else 0):
             if isinstance(part, dict) and "$ref" in part:
                 part = definitions.get(str(part["$ref"]).removeprefix(REFERENCE), {})
-        if not isinstance(part, dict) or all(each.keys() <= _LEAF_KEYWORDS for each in objects_in(part)):
+        if not isinstance(part, dict) or part.keys() <= _LEAF_KEYWORDS:
             return part, part
         choices = part.get("anyOf", part.get("oneOf"))
         if isinstance(choices, list) and depth < MAX_REFERENCES:
             forms = [opened(each, depth + 1)[1] for each in choices]
+            if len(part) == 1 and "anyOf" in part and all(map(is_, forms, choices)):
+                return part, part
             return part, {"anyOf": [form for place, form in enumerate(forms) if form not in forms[:place]]}
         return part, {"type": part["type"]} if "type" in part else {}
 
@@ -135,7 +138,7 @@ def outer_levels(schema: JSONObject, max_bytes: int) -> JSONObject:
                 left = room - _OBJECT_BYTES
                 for name, each in properties.items():
                     pair = opened(each)
-                    growth = schema_bytes({name: pair[1]}) + schema_bytes(name)
+                    growth = 2 * len(name.encode()) + schema_bytes(pair[1]) + len('"":,"",')
                     if growth <= left:
                         below[name] = pair
                         left -= growth
@@ -144,8 +147,8 @@ def outer_levels(schema: JSONObject, max_bytes: int) -> JSONObject:
                 if part.get("additionalProperties") is False and len(below) == len(properties):
                     members["additionalProperties"] = "patternProperties" in part
                 members = {name: each for name, each in members.items() if each not in ({}, [], True)}
-        growth = schema_bytes({**form, **members}) - schema_bytes(form)
-        if growth <= room:
+        growth = schema_bytes(members) - (schema_bytes(form) if "anyOf" in members else 1)
+        if members and growth <= room:
             form.update(members)
             room -= growth
             if part is top:

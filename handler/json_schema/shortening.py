@@ -11,8 +11,9 @@ copy of the type, or an open object.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from heapq import heappop, heappush
+from math import inf
 from typing import Any, NamedTuple
 
 from handler.json_schema.fast_path import REFERENCE
@@ -258,13 +259,13 @@ class _Choice:
 
 def with_fewer_descriptions(schema: JSONObject, too_many: float, *, kept: Set[str] = frozenset()) -> JSONObject:
     """Leave out the longest descriptions, of this many bytes together, but none that is ``kept``."""
-    uses = Counter(_descriptions(schema))
     left_out: set[str] = set()
+    uses = Counter(_descriptions(schema) if too_many < inf else ())
     for text in sorted(uses.keys() - kept, key=lambda each: (len(each), each), reverse=True):
         if too_many > 0:
             left_out.add(text)
             too_many -= uses[text] * schema_bytes({"description": text})
-    shorter: JSONObject = _without(schema, left_out)
+    shorter: JSONObject = _without(schema, left_out.__contains__ if too_many < inf else lambda text: text not in kept)
     return shorter
 
 
@@ -277,8 +278,10 @@ def _descriptions(schema: Any) -> Iterator[str]:
                 yield part["description"]
 
 
-def _without(schema: Any, texts: set[str]) -> Any:
+def _without(schema: Any, is_left_out: Callable[[str], bool]) -> Any:
     if not isinstance(schema, dict):
         return schema
-    changed = each_below(schema, lambda below: _without(below, texts))
-    return {key: value for key, value in changed.items() if key != "description" or value not in texts}
+    changed = each_below(schema, lambda below: _without(below, is_left_out))
+    if "description" in changed and is_left_out(changed["description"]):
+        del changed["description"]
+    return changed
