@@ -86,6 +86,7 @@ WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 BLOCK = re.compile(r"^(?:type|interface|input|enum) (\w+)[^\n]*\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 MEMBER = re.compile(r"^  (\w+)(\((.*)\))?", re.MULTILINE)
 FIELD_NAME = re.compile(r"\b[A-Z]\w*\.\w+")
+REQUEST = re.compile(r"^A request for the first: (.*)\Z", re.MULTILINE)
 TYPE_NAME = re.compile(r"\b[A-Z]\w*\b")
 ARGUMENT = re.compile(r"(\w+): ")
 
@@ -249,15 +250,23 @@ class _Model:
         """Read with the companions until all is known, or nothing is left to ask."""
         answers = self._answers(wanted)
         first = next(answers)
-        known = set(TYPE_NAME.findall(self._entries)).union(_shown(first))
+        known = set(TYPE_NAME.findall(self._entries)).union(_shown(first), self._asked_in(first))
         read, calls, at_once = self.entry_bytes + len(first.encode()), 1, wanted.roots <= known
         while missing := wanted.coordinates - known:
             answer = answers.send((missing, known))
             read, calls = read + len(answer.encode()), calls + 1
             if not answer or read > MAX_BYTES:
                 return Reading(read=None, calls=calls, at_once=at_once)
-            known.update(_shown(answer))
+            known.update(_shown(answer), self._asked_in(answer))
         return Reading(read=read, calls=calls, at_once=at_once)
+
+    def _asked_in(self, answer: str) -> Set[str]:
+        """Return the coordinates of the request with which an answer ends."""
+        request = REQUEST.search(answer)
+        names = _Names(self.schema)
+        if request:
+            visit(parse(request[1]), TypeInfoVisitor(names.info, names))
+        return names.found
 
     def _answers(self, wanted: Wanted) -> Generator[str, tuple[Set[str], Set[str]]]:
         """Yield an answer for each question of a model; an empty one at the end. Take what is missing and known.
