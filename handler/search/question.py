@@ -8,6 +8,7 @@ from itertools import filterfalse, islice
 from string import ascii_lowercase
 
 from handler.cold.records import record
+from handler.search.meanings import MEANINGS, OF_CALLER, PHRASES
 from handler.search.stems import doers, stem
 from handler.search.words import MAX_CHARS, MAX_WORDS, Vocabulary
 
@@ -91,18 +92,21 @@ class Question:
     hints: frozenset[str]
     asks: bool  # the question asks for facts, and does not ask to change anything
     tells: bool  # the question is a command to change something: "close an issue"
+    of_caller: bool
 
 
 def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool], begun: Begun) -> Question:
     """Read a question. ``known`` and ``begun`` have the words of the parts that are searched."""
     text = _NUMBER_OF.sub("how many", text[:MAX_CHARS])
+    text = " ".join([text, *(name for pattern, name in PHRASES.items() if pattern.search(text))])
     stems = list(dict.fromkeys(vocabulary.asked(text)))[:MAX_WORDS]
     guessed = {word: _parts(word, known, begun) for word in islice(filterfalse(known, stems), MAX_GUESSED)}
     words = {}
     for at, word in enumerate(stems):
         others = (*vocabulary.synonyms(word), *filter(known, _compounds(stems, at)), *guessed.get(word, ()))
         persons = () if word in _OF_ALL else filter(known, doers(word))
-        words[word] = tuple(dict.fromkeys((word, *others, *persons)))
+        same = filter(known, MEANINGS.get(word, ()))
+        words[word] = tuple(dict.fromkeys((word, *others, *persons, *same)))
     verb = _TELLS.match(text)
     return Question(
         words,
@@ -110,6 +114,7 @@ def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool
         frozenset(name for pattern, names in _HINTS.items() if pattern.search(text) for name in names),
         bool(_ASKS.match(text)) and not _ASKS_HOW_TO.match(text),
         verb is not None and stem(verb[1].lower()) not in WEAK_WORDS | _READS and not _ASKS.match(verb[1]),
+        OF_CALLER.search(text) is not None,
     )
 
 
