@@ -8,7 +8,7 @@ from itertools import filterfalse, islice
 from string import ascii_lowercase
 
 from handler.cold.records import record
-from handler.search.meanings import MEANINGS, OF_CALLER, PHRASES
+from handler.search.phrases import MEANINGS, PHRASES
 from handler.search.stems import doers, stem
 from handler.search.words import MAX_CHARS, MAX_WORDS, Vocabulary
 
@@ -92,7 +92,6 @@ class Question:
     hints: frozenset[str]
     asks: bool  # the question asks for facts, and does not ask to change anything
     tells: bool  # the question is a command to change something: "close an issue"
-    of_caller: bool
 
 
 def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool], begun: Begun) -> Question:
@@ -114,7 +113,6 @@ def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool
         frozenset(name for pattern, names in _HINTS.items() if pattern.search(text) for name in names),
         bool(_ASKS.match(text)) and not _ASKS_HOW_TO.match(text),
         verb is not None and stem(verb[1].lower()) not in WEAK_WORDS | _READS and not _ASKS.match(verb[1]),
-        OF_CALLER.search(text) is not None,
     )
 
 

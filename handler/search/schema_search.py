@@ -19,12 +19,12 @@ from typing import NamedTuple
 from handler.cold.records import record
 from handler.graph.view import View
 from handler.search.corpus import Corpus, Named, Places
-from handler.search.meanings import CALLER
 from handler.search.paths import Paths
+from handler.search.phrases import CALLER, OF_CALLER
 from handler.search.postings import read_postings, read_vocabulary
 from handler.search.question import Question, read_question
 from handler.search.ranking import best, rarity
-from handler.search.words import Vocabulary
+from handler.search.words import MAX_CHARS, Vocabulary
 
 MAX_PLACES = 6_000
 """Places of a question's words that are read."""
@@ -149,7 +149,7 @@ class SchemaSearch:
             group = self._group(number)
             coordinate = self._folded.get(corpus.owners[number]) or corpus.coordinate(number)
             results.append(_Result(score + OF_GOOD_TYPE * types.get(group, 0.0), coordinate, group, number))
-        if question.of_caller:
+        if OF_CALLER.search(text, 0, MAX_CHARS):
             root, names = self.view.index.roots.get("query", ""), self.view.root_fields().get("query", ())
             results += [_Result(BEST, f"{root}.{name}", name) for name in sorted(names) if CALLER.fullmatch(name)]
         best_of: dict[str, _Result] = {}

@@ -1,4 +1,4 @@
-"""What people say, and what the schemas of most APIs call it."""
+"""Words of questions, and the words of most schemas for the same."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What people say finds what schemas call it."""
+"""Words of questions find the words of schemas for the same."""
 
 from __future__ import annotations
 
 import pytest
 
-from handler.search.meanings import _MEANINGS, _PHRASES, MEANINGS, PHRASES
+from handler.search.phrases import _MEANINGS, _PHRASES, MEANINGS, PHRASES
 from handler.search.ranking import Ranked, Ranking
 from handler.search.schema_search import SchemaSearch
 from tests.search.schemas import view_of
