@@ -20,12 +20,12 @@ CALLER = re.compile(
 
 _PHRASES = {
     _OF_CALLER: "viewer",
-    r"(?:turn|switch|power|shut)\w*\s+(?:\w+\s+){0,3}(?:off|down)": "stop",
-    r"(?:turn|switch|power)\w*\s+(?:\w+\s+){0,3}on": "start",
+    r"(?:turn|switch|power|shut)\w*+\s++(?:\w++\s++){0,3}?(?:off|down)": "stop",
+    r"(?:turn|switch|power)\w*+\s++(?:\w++\s++){0,3}?on": "start",
     r"(?:log|sign)\s+in": "login",
     r"(?:log|sign)\s+(?:out|off)": "logout",
     r"sign\s+up": "register",
-    r"(?:get|throw)\s+(?:\w+\s+){0,3}(?:rid\s+of|away)": "delete",
+    r"(?:get|throw)\s++(?:\w++\s++){0,3}?(?:rid\s+of|away)": "delete",
     r"virtual\s+machines?": "vm",
 }
 PHRASES = {re.compile(rf"\b(?:{phrase})\b", re.IGNORECASE): word for phrase, word in _PHRASES.items()}
