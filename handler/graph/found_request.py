@@ -5,30 +5,21 @@ Required arguments are variables, a connection has its page, and the last type t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 
 from handler.graph.index import Field, named_type
 from handler.graph.view import View
 
 MAX_REQUEST_BYTES = 400
 
-USUAL = ("id", "name", "title", "number", "code", "status", "state")
-"""Fields by which a result is known: of a type of which the search found few fields."""
+USUAL, FEW, MAX_LEAVES = ("id", "name", "title", "number", "code", "status", "state"), 3, 5
+"""Fields that a type is given in a request if the search found fewer than ``FEW``, and those found at most."""
 
-FEW, MAX_LEAVES = 3, 5
-"""Fields without selections of the last type, with usual ones and in all."""
-
-CONTENTS = ("nodes", "edges", "node", "items")
-"""Fields of the contents of a page, or of an edge."""
-
-ENDS = ("hasNextPage", "endCursor")
-"""Fields of a ``pageInfo``."""
+CONTENTS, ENDS = ("nodes", "edges", "node", "items"), ("hasNextPage", "endCursor")
+"""Fields of the contents of a page or an edge, and of a ``pageInfo``."""
 
 WRAPPER_MEMBERS = 6
 """A type with no more members leads to the types below: a page of a list, an edge, the payload of a mutation."""
-
-MAX_WRAPPERS = 2
-"""Types between a page and its contents."""
 
 LOOKUPS = ("ID", "String")
 """Types of the optional arguments by which a root field finds one result. A request has two of them."""
@@ -85,7 +76,7 @@ class _Request:
         self.variables: dict[str, str] = {}  # name -> type
         self._view = view
         self._matches = matches
-        self._wrappers = MAX_WRAPPERS  # that may be opened
+        self._wrappers = 2  # that may be opened: a page, and its edges
         self._has_page = False
 
     def selection(self, type_name: str, steps: Sequence[_Step], taken: set[str], *, field: str = "") -> str:
@@ -99,8 +90,11 @@ class _Request:
         (owner, member, arguments), *others = steps
         if not member and owner == type_name:
             return self.selection(type_name, others, taken, field=field)
+        index = self._view.index
         if member not in self._fields(type_name):
-            if owner == type_name or self._objects(owner).isdisjoint(self._objects(type_name)):
+            kin = (*index.interfaces(type_name), *index.implementers.get(type_name, ()))
+            kin += self._view.members[type_name] if index.kind(type_name) == "union" else ()
+            if owner not in kin or "object" not in (index.kind(type_name), index.kind(owner)):
                 raise LookupError(owner)
             return f"... on {owner} {{ {self.selection(owner, steps, taken)} }}"
         taken.add(member)
@@ -171,13 +165,3 @@ class _Request:
             return {}
         fields = self._view.index[type_name].fields
         return {name: fields[name] for name in self._view.members[type_name]}
-
-    def _objects(self, type_name: str) -> Set[str]:
-        """Return the visible object types that a value of a type may have."""
-        view = self._view
-        names: Iterable[str] = (type_name,)
-        if view.index.kind(type_name) == "union":
-            names = view.members[type_name]
-        elif view.index.kind(type_name) == "interface":
-            names = view.index.implementers.get(type_name, ())
-        return {name for name in names if name in view.members and view.index.kind(name) == "object"}

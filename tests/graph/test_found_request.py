@@ -141,6 +141,12 @@ def test_there_is_no_request_rather_than_a_wrong_one(way: Sequence[str]) -> None
     assert found_request(view_of(sdl, ["Blog.secret"]), way, []) == ""
 
 
+def test_a_field_with_the_name_of_a_type_is_not_a_part_of_a_union() -> None:
+    view = view_of("type Query { a: A b: B } type A { B: Int } type B { x: Int }")
+
+    assert found_request(view, ["Query.a", "B.x"], []) == ""
+
+
 def test_hidden_parts_are_in_no_request() -> None:
     way, hidden = ["Query.issues"], ["PageInfo.endCursor", "Issue.number", "Query.issues(after:)"]
 
