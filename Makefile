@@ -112,6 +112,10 @@ leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write te
 explain-oracle: $(VENV)/.stamp  ## Hold answers of `stile explain` against the enforced view; CASES=500 for fewer, ARGS="--seed x" for others
 	$(VENV)/bin/python -m tests.reach --cases $(if $(filter file,$(origin CASES)),5000,$(CASES)) $(ARGS)
 
+.PHONY: attack-hiding
+attack-hiding: $(VENV)/.stamp  ## A blind search for the hidden fields of five APIs, over filters, orders, defaults and inputs of mutations
+	$(VENV)/bin/python -m tests.blind $(ARGS)
+
 .PHONY: life
 life: $(VENV)/.stamp  ## The life of a published endpoint at full counts: kills, two publishers, faults of S3, rollbacks, and what `stile diff` tells
 	$(VENV)/bin/python -m tests.life $(ARGS)

@@ -90,6 +90,9 @@ MAX_LISTED_BYTES = 6_000_000
 BYTES_PER_TOKEN = 4
 """A rule of thumb for English text and JSON; vendors' tokenizers differ."""
 
+LIST_BUDGET = 24_000
+"""Tokens of a caller's list of tools: an eighth of a context of 200,000, as clients send the list at every turn."""
+
 
 def is_listable(json: bytes) -> bool:
     """Return whether an entry with this JSON fits a response of its own."""

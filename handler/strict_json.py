@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NoReturn, TypeVar
 
@@ -120,6 +120,11 @@ def well_formed(text: str) -> str:
 class Entry(dict[str, Any]):
     """An object in a list that is sent repeatedly. The object never changes, so its JSON is made once."""
 
+    @classmethod
+    def of(cls, value: JSONObject) -> Entry:
+        """Return an object as an entry: itself if it is one."""
+        return value if isinstance(value, Entry) else cls(value)
+
     @cached_property
     def json(self) -> bytes:
         """The JSON, by ``to_well_formed_json``."""
@@ -141,21 +146,20 @@ class Entry(dict[str, Any]):
         json = vars(self).get("json") or to_well_formed_json(self)
         return len(json), hashlib.sha256(json).digest()
 
-    @property
-    def brief(self) -> Entry:
-        """The entry without ``outputSchema``."""
-        return self.only(frozenset(self) - {"outputSchema"})
-
     def only(self, members: frozenset[str]) -> Entry:
         """Return the entry with these members only, made once for each set of members."""
         if self.keys() <= members:
             return self
-        if members not in self._parts:
-            self._parts[members] = Entry({name: each for name, each in self.items() if name in members})
-        return self._parts[members]
+        return self.kept(members, lambda entry: Entry({name: each for name, each in entry.items() if name in members}))
+
+    def kept(self, key: Hashable, make: Callable[[Entry], Entry]) -> Entry:
+        """Return another form of the entry, made once for each key."""
+        if key not in self._forms:
+            self._forms[key] = make(self)
+        return self._forms[key]
 
     @cached_property
-    def _parts(self) -> dict[frozenset[str], Entry]:
+    def _forms(self) -> dict[Hashable, Entry]:
         return {}
 
 

@@ -107,7 +107,7 @@ class _Ways:
                 return variables.use(argument, type_)
             if self._index.kind(owner) == "enum":
                 return member
-            inputs = {each: self._index[owner].inputs[each] for each in self._view.members[owner]}
+            inputs = {each: self._view.input_field(owner, each) for each in self._view.members[owner]}
             step = leading[owner]
             if step is None:  # the wanted type itself
                 texts = {member: variables.use(member, inputs[member].type)}

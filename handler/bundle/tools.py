@@ -169,7 +169,7 @@ class CatalogTool(_ByEntry):
     options: ToolOptions
     role: str = "search"  # search | call: tools that only read | call-mutation: all others
     unlisted: str = "never"  # of the search: lists leave other tools out never | above_budget | always
-    list_budget: int = 0  # of the search: tokens of a caller's list
+    list_budget: int = 0  # of the search, in bundles of earlier releases: that of the bundle
 
 
 Tool = PrescribedTool | GraphQLTool | CompanionTool | CodeTool | CatalogTool

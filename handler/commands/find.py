@@ -38,7 +38,7 @@ from handler.server.mcp.jsonrpc import Call, Request
 from handler.server.mcp.revisions import MODERN
 from handler.server.mcp.tools_call import answer_of
 from handler.server.mcp.tools_list import entry_for, list_entries, list_tools
-from handler.strict_json import JSONObject, to_well_formed_json
+from handler.strict_json import Entries, Entry, JSONObject, to_well_formed_json
 from handler.text.sentences import did_you_mean, some
 
 EXAMPLES = ('stile find endpoints "which orders are late" --as claims.json',)
@@ -189,12 +189,12 @@ class Finder:
         return len(self._caller.endpoint.schema.sdl(tool, self._caller.evaluation).encode()) // BYTES_PER_TOKEN
 
     def list_tokens(self) -> tuple[int, int]:
-        """Return the size of the list with all tools that are not hidden, and as the catalog leaves it, about."""
+        """Return the size of the list with all tools that are not hidden, and with those of a catalog, about."""
         caller = self._caller
         whole = asyncio.run(list_entries(caller.endpoint, caller.evaluation, principal=caller.principal))
         lists = whole, asyncio.run(list_tools(self._call))
-        sizes = [sum(len(to_well_formed_json(each)) for each in entries) // BYTES_PER_TOKEN for entries in lists]
-        return sizes[0], sizes[1]
+        shown = [caller.endpoint.short_list([*map(Entry.of, entries)], caller.room.page_bytes) for entries in lists]
+        return len(Entries(shown[0]).json) // BYTES_PER_TOKEN, len(Entries(shown[1]).json) // BYTES_PER_TOKEN
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import zlib
@@ -19,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 from handler import __version__
-from handler.commands.command_line import DONE, REFUSED, CommandRefused, UsageRefused
+from handler.commands.command_line import DISTRIBUTION, DONE, REFUSED, CommandRefused, UsageRefused
 from handler.commands.console import complain, say, show_document, show_json, show_verbatim
 from handler.commands.editor import write_editor_files
 from handler.commands.folders.atomic_writes import new_folder, read_regular, replace_files, scratch_folder
@@ -129,7 +130,7 @@ def _vendored_release(folder: Path, new: Mapping[str, bytes]) -> dict[str, bytes
     """Return the files of the release that a repository has in ``vendor``.
 
     Raises:
-        CommandRefused: the repository lacks a wheel whose digest it requires.
+        CommandRefused: the repository lacks a wheel whose digest it requires, or has a newer release than this one.
     """
     try:
         required = _with_lf(read_regular(folder, folder / REQUIREMENTS)) or b""
@@ -139,10 +140,18 @@ def _vendored_release(folder: Path, new: Mapping[str, bytes]) -> dict[str, bytes
         known = [each for each in releases if each[REQUIREMENTS] in required or new[REQUIREMENTS] in required]
         if not known:
             raise ValueError("it has no such wheel")
-        return min(known, key=lambda each: each == new)
     except ValueError as exc:
         expected = f"expected the wheel that `stile new` wrote, and its digest in {REQUIREMENTS}"
         raise CommandRefused(f"{folder.as_posix()}/{VENDOR}: {exc}; {expected}") from exc
+    old = min(known, key=lambda each: each == new)
+    if any(_numbers(name) > _numbers(WHEEL) for name in old if name.endswith(".whl")):
+        raise CommandRefused(f"{folder.as_posix()}/{VENDOR}: expected no newer release than {__version__}, this one")
+    return old
+
+
+def _numbers(wheel: str) -> list[int]:
+    """Return the first three numbers of the version of a wheel, which a release and its candidates share."""
+    return [int(number) for number in re.findall(r"\d+", wheel.split("-")[1])[:3]]
 
 
 def _merge_release(
@@ -198,7 +207,11 @@ def _merge(own: bytes | None, before: bytes | None, now: bytes | None) -> bytes 
             for name, content in zip(names, (lines, before, now), strict=True):
                 (scratch / name).write_bytes(content)
             words = ["git", "merge-file", "--quiet", "--stdout", *names]
-            done = subprocess.run(words, cwd=scratch, capture_output=True, check=False)  # noqa: S603 - fixed words
+            try:
+                done = subprocess.run(words, cwd=scratch, capture_output=True, check=False)  # noqa: S603 - fixed words
+            except OSError as exc:
+                cause = f"git cannot be run ({exc.strerror}), and merges files that you have changed"
+                raise CommandRefused(f"{cause}; nothing was written") from exc
         if done.returncode:
             raise ValueError("its lines that the release changes were changed, too")
         merged = done.stdout
@@ -213,7 +226,7 @@ def _this_release(file: Path | None) -> dict[str, bytes]:
     """
     if file is None:
         try:
-            package = distribution("stile-mcp")
+            package = distribution(DISTRIBUTION)
         except PackageNotFoundError as exc:
             raise CommandRefused(MISSING_WHEEL) from exc
         file = _origin(package)

@@ -221,4 +221,5 @@ def _bundle(endpoint: CompiledEndpoint) -> Bundle:
         log=endpoint.log,
         synonyms=context.config.synonyms,
         skills=tuple(each.skill for each in endpoint.skills),
+        list_budget=context.config.list_budget,
     )

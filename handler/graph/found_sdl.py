@@ -199,8 +199,7 @@ class Slice:
     def _by_worth(self, name: str) -> list[str]:
         members = self._view.members[name]
         if self._view.index.kind(name) == "input":
-            inputs = self._view.index[name].inputs
-            return sorted(members, key=lambda member: not inputs[member].required)
+            return sorted(members, key=lambda member: not self._view.input_field(name, member).required)
         if self._view.index.kind(name) not in ("object", "interface"):
             return list(members)
         fields = self._view.index[name].fields
@@ -217,7 +216,8 @@ class Slice:
                 line = f"  {signature}: {field.type}{_deprecated(field.directives)}"
                 description = field.description
             case "input":
-                line, description = f"  {_input(member, entry.inputs[member])}", entry.inputs[member].description
+                value = self._view.input_field(type_name, member)
+                line, description = f"  {_input(member, value)}", value.description
             case "enum":
                 description, directives = entry.values[member]
                 line = f"  {member}{_deprecated(directives)}"

@@ -94,7 +94,7 @@ class _Printer:
                 lines = [f"{self._described(text, '  ')}  {member}{directives}" for member, text, directives in values]
                 return f"{head}{entry.directives}{_block(lines)}"
             case "input":
-                inputs = [self._input(member, entry.inputs[member], "  ") for member in members]
+                inputs = [self._input(member, view.input_field(name, member), "  ") for member in members]
                 return f"{head}{entry.directives}{_block(inputs)}"
             case _:
                 return "" if name in BUILT_IN_SCALARS else f"{head}{entry.directives}"

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from handler.cold.records import record
 from handler.graph.index import Directive, InputValue, Lazy, SchemaIndex, named_type
+from handler.policy.evaluation import DEFAULT
 
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 
@@ -26,11 +27,15 @@ class View:
 
     index: SchemaIndex
     members: Mapping[str, tuple[str, ...]]
-    gone: Set[str]  # coordinates that are not visible, including those of arguments
+    gone: Set[str]  # coordinates that are not visible, including those of arguments and defaults
 
     def arguments(self, type_name: str, field_name: str) -> Mapping[str, InputValue]:
         """Return the visible arguments of a visible field."""
         return self._visible(self.index[type_name].fields[field_name].arguments, f"{type_name}.{field_name}")
+
+    def input_field(self, type_name: str, member: str) -> InputValue:
+        """Return a visible field of an input object."""
+        return self._without_gone_default(self.index[type_name].inputs[member], f"{type_name}.{member}")
 
     def directives(self) -> dict[str, Directive]:
         """Return the visible directives that a request may carry, each with its visible arguments."""
@@ -43,7 +48,17 @@ class View:
         }
 
     def _visible(self, arguments: Mapping[str, InputValue], owner: str) -> dict[str, InputValue]:
-        return {name: value for name, value in arguments.items() if f"{owner}({name}:)" not in self.gone}
+        return {
+            name: self._without_gone_default(value, f"{owner}({name}:)")
+            for name, value in arguments.items()
+            if f"{owner}({name}:)" not in self.gone
+        }
+
+    def _without_gone_default(self, value: InputValue, coordinate: str) -> InputValue:
+        """Return an input as a request has to give it: the API applies a default that the view does not have."""
+        if f"{coordinate}{DEFAULT}" not in self.gone:
+            return value
+        return replace(value, type=f"{value.type.removesuffix('!')}!", default="")
 
     def root_fields(self) -> dict[str, tuple[str, ...]]:
         """Return operation kind -> visible fields of its root type."""

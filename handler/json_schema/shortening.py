@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from functools import partial
 from heapq import heappop, heappush
+from math import inf
 from typing import Any, NamedTuple
 
 from handler.json_schema.fast_path import REFERENCE
@@ -159,7 +160,7 @@ class _Choice:
         self._bytes += len(arguments) * _IN_REFERENCE + self._growth(None, arguments)
         if self._bytes > max_bytes:
             before = schema_bytes(self._arguments)
-            self._arguments = _with_fewer_descriptions(self._arguments, self._bytes - max_bytes)
+            self._arguments = with_fewer_descriptions(self._arguments, self._bytes - max_bytes)
             self._bytes += schema_bytes(self._arguments) - before
         self._add(None, arguments)
         self._write_out(0, max_bytes)
@@ -342,23 +343,31 @@ def _flat(schema: JSONObject) -> JSONObject:
     )
 
 
-def _with_fewer_descriptions(schema: JSONObject, too_many: int) -> JSONObject:
-    """Leave out the longest descriptions, of this many bytes together."""
+def with_fewer_descriptions(schema: JSONObject, too_many: float, *, kept: Set[str] = frozenset()) -> JSONObject:
+    """Leave out the longest descriptions, of this many bytes together, but none that is ``kept``."""
     left_out: set[str] = set()
-    for text in sorted(set(_descriptions(schema)), key=len, reverse=True):
+    uses = Counter(_descriptions(schema) if too_many < inf else ())
+    for text in sorted(uses.keys() - kept, key=lambda each: (len(each), each), reverse=True):
         if too_many > 0:
             left_out.add(text)
-            too_many -= schema_bytes({"description": text})
-    return _without(schema, left_out)
+            too_many -= uses[text] * schema_bytes({"description": text})
+    shorter: JSONObject = _without(schema, left_out.__contains__ if too_many < inf else lambda text: text not in kept)
+    return shorter
 
 
-def _descriptions(schema: JSONObject) -> Iterator[str]:
-    if "description" in schema:
-        yield schema["description"]
-    for below in schemas_below(schema):
-        yield from _descriptions(below)
+def _descriptions(schema: Any) -> Iterator[str]:
+    parts = [schema]
+    for part in parts:
+        if isinstance(part, dict):
+            parts += [*schemas_below(part), *part.get("$defs", {}).values()]
+            if isinstance(part.get("description"), str):
+                yield part["description"]
 
 
-def _without(schema: JSONObject, texts: set[str]) -> JSONObject:
-    changed = each_below(schema, lambda below: _without(below, texts))
-    return {key: value for key, value in changed.items() if key != "description" or value not in texts}
+def _without(schema: Any, is_left_out: Callable[[str], bool]) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    changed = each_below(schema, lambda below: _without(below, is_left_out))
+    if "description" in changed and is_left_out(changed["description"]):
+        del changed["description"]
+    return changed

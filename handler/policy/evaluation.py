@@ -32,6 +32,9 @@ OPEN: Mask = frozenset()
 HIDDEN: Mask = frozenset({0})
 NEVER: Predicate = {"never": True}
 
+DEFAULT = "="
+"""The end of the coordinate of an input's default: ``Sort.by=``, ``Query.people(sort:)=``."""
+
 KNOWN: Predicate = {"exists": {"jwt": []}}
 """The caller is authenticated. Authors write it as ``?$jwt``."""
 

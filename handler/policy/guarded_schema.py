@@ -1,7 +1,8 @@
 """Filter JSON Schemas by the caller's satisfied conditions.
 
 Beside ``properties`` and ``enum`` the compiler writes the masks of their names: ``{"stile:guards": {name: mask}}``. A
-name without a mask is open to all. No caller sees a guard, so a name hidden from a caller is an unknown name.
+name without a mask is open to all. ``name=`` has the mask of a default: a caller without it has to give the property.
+No caller sees a guard, so a name hidden from a caller is an unknown name.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.lru import Lru
-from handler.policy.evaluation import Mask
+from handler.policy.evaluation import DEFAULT, Mask
 from handler.strict_json import objects_in
 
 GUARDS = "stile:guards"
@@ -84,6 +85,11 @@ def _seen(schema: Any, outcome: Mask) -> Any:
             view = {key: _seen(value, outcome) for key, value in schema.items() if key != GUARDS}
             if "properties" in view:
                 view["properties"] = {name: below for name, below in view["properties"].items() if name not in hidden}
+                needed = [name for name in view["properties"] if f"{name}{DEFAULT}" in hidden]
+                for name in needed:
+                    below = view["properties"][name]
+                    view["properties"][name] = {key: part for key, part in below.items() if key != "default"}
+                view |= {"required": [*view.get("required", ()), *needed]} if needed else {}
             for key in view.keys() & {"enum", "required"}:
                 view[key] = [name for name in view[key] if name not in hidden]
             return view

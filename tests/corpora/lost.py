@@ -25,25 +25,25 @@ from graphql import (
 from tests.corpora.touched import named_by
 
 
-def with_what_is_lost(schema: GraphQLSchema, hidden: Collection[str]) -> set[str]:
-    """``hidden`` with what cannot be used without it, and the inputs of fields that look up or compare by it.
+def with_what_is_lost(schema: GraphQLSchema, hidden: Collection[str], *, by_name: bool = True) -> set[str]:
+    """``hidden`` with what cannot be used without it, and ``by_name`` the inputs that look up or compare by it.
 
-    - A type cannot be used without any of its members, and an input not without what its default names: a caller who
-      may not sort by ``ID`` has no ``sortKey: SortKeys = ID``, whatever other value the caller would give.
+    - A type cannot be used without any of its members. An input that is gone takes along what takes it, if the API
+      would apply a default that names something gone.
     - An input of a field looks up or compares by a hidden field if the letters of that stand in its name, and the field
       returns the type of that, a list or page of it, or an interface or union that it may stand for. A directive may
       change any answer, so the letters of a hidden field of any type are enough in the name of its input.
     """
     gone = set(hidden)
-    defaults = dict(_named_by_defaults(schema))
+    defaults = list(_with_defaults(schema))
     while True:
         more = {name for name, type_ in schema.type_map.items() if _has_nothing_left(type_, gone)}
         more |= {coordinate for coordinate, field in _fields(schema) if _is_lost(coordinate, field, gone)}
         more |= {_above(coordinate, each) for coordinate in gone for each in _interfaces(schema, coordinate)}
         more |= {coordinate for coordinate, _ in _fields(schema) if _fills_any(schema, coordinate, gone)}
         more |= {place for place, directive in _directives(schema) if _lacks_argument(place, directive.args, gone)}
-        more |= {coordinate for coordinate, named in defaults.items() if not named.isdisjoint(gone)}
-        more |= set(_telling(schema, gone))
+        more |= {_taker(each) for each, own, named in defaults if gone & {each, own} and gone & named}
+        more |= set(_telling(schema, gone)) if by_name else set()
         if more <= gone:
             return gone
         gone |= more
@@ -59,19 +59,25 @@ def _directives(schema: GraphQLSchema) -> Iterator[tuple[str, GraphQLDirective]]
     yield from ((f"@{each.name}", each) for each in schema.directives if not is_specified_directive(each))
 
 
-def _named_by_defaults(schema: GraphQLSchema) -> Iterator[tuple[str, set[str]]]:
-    """The coordinate of each input, and what its default names."""
+def _with_defaults(schema: GraphQLSchema) -> Iterator[tuple[str, str, set[str]]]:
+    """The coordinate of each input, its type, and what its default names."""
     taking: list[tuple[str, GraphQLField | GraphQLDirective]] = [*_fields(schema), *_directives(schema)]
     for place, each in taking:
-        yield from ((f"{place}({name}:)", _named_by_default(value)) for name, value in each.args.items())
+        yield from (_with_default(f"{place}({name}:)", value) for name, value in each.args.items())
     for type_ in schema.type_map.values():
         inputs = type_.fields if isinstance(type_, GraphQLInputObjectType) else {}
-        yield from ((f"{type_.name}.{name}", _named_by_default(value)) for name, value in inputs.items())
+        yield from (_with_default(f"{type_.name}.{name}", value) for name, value in inputs.items())
 
 
-def _named_by_default(value: GraphQLArgument | GraphQLInputField) -> set[str]:
+def _with_default(coordinate: str, value: GraphQLArgument | GraphQLInputField) -> tuple[str, str, set[str]]:
     node = value.ast_node.default_value if value.ast_node else None
-    return set(named_by(value.type, node)) if node else set()
+    return coordinate, get_named_type(value.type).name, set(named_by(value.type, node)) if node else set()
+
+
+def _taker(coordinate: str) -> str:
+    """The field or directive of an argument, or the type of an input field."""
+    place, argument, _ = coordinate.partition("(")
+    return place if argument else coordinate.partition(".")[0]
 
 
 def _has_nothing_left(type_: Any, gone: Collection[str]) -> bool:

@@ -74,7 +74,7 @@ def test_argument_of_a_directive_is_lost_with_a_field_of_any_type_that_it_names(
     assert with_what_is_lost(schema, ["Query.page"]) == {"Query.page"}
 
 
-def test_input_is_lost_with_what_its_default_names() -> None:
+def test_default_that_names_something_hidden_is_touched_by_a_document_that_gives_no_other_value() -> None:
     schema = build_schema(
         """
         type Query { people(by: By = NAME, in: Sorted = {by: NAME}): [Person] } type Person { name: String age: Int }
@@ -82,6 +82,10 @@ def test_input_is_lost_with_what_its_default_names() -> None:
         """
     )
 
-    assert with_what_is_lost(schema, ["Person.name"]) == {
-        "Person.name", "By.NAME", "Sorted.then", "Query.people(by:)", "Query.people(in:)",
-    }  # fmt: skip
+    assert with_what_is_lost(schema, ["Person.name"]) == {"Person.name", "By.NAME"}
+    assert {"By", "Query.people", "Sorted"} <= with_what_is_lost(schema, ["By.NAME", "By.AGE"])
+    for text in ("(by: AGE)", "(by: AGE, in: {by: AGE})", "(by: $by, in: {then: AGE})", "(by: null, in: {then: AGE})"):
+        assert "By.NAME" in touched(schema, parse(f"query ($by: By) {{ people{text} {{ age }} }}"), {}), text
+    whole = "query ($in: Sorted) { people(by: AGE, in: {by: AGE, then: AGE}) { age } }"
+    assert "By.NAME" not in touched(schema, parse(whole), {"in": {"by": "AGE", "then": "AGE"}})
+    assert "By.NAME" in touched(schema, parse(whole), {"in": {"by": "AGE"}})

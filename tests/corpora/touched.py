@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graphql import (
@@ -18,11 +18,15 @@ from graphql import (
     InlineFragmentNode,
     ListValueNode,
     NamedTypeNode,
+    NameNode,
+    Node,
+    NullValueNode,
     ObjectValueNode,
     TypeInfo,
     TypeInfoVisitor,
     ValueNode,
     VariableDefinitionNode,
+    VariableNode,
     Visitor,
     get_named_type,
     is_interface_type,
@@ -35,7 +39,8 @@ def touched(schema: GraphQLSchema, document: DocumentNode, variables: Mapping[st
     """The coordinates of types, fields, arguments, input fields and enum values that a document and its values name.
 
     A type condition names a type, and a directive itself. A field of an interface touches the same field of all that
-    may stand for it, and of the interfaces it fills.
+    may stand for it, and of the interfaces it fills. Where no value is given, or perhaps none, the API applies a
+    default: what that names is touched, too.
     """
     visitor = _Touching(schema, variables)
     visit(document, TypeInfoVisitor(visitor.info, visitor))
@@ -54,7 +59,10 @@ class _Touching(Visitor):
         parent, field = self.info.get_parent_type(), self.info.get_field_def()
         if parent and field and not node.name.value.startswith("__"):
             self.found |= {parent.name, get_named_type(field.type).name}
-            self.found |= {f"{owner}.{node.name.value}" for owner in self._owners(parent, node.name.value)}
+            owners = list(self._owners(parent, node.name.value))
+            self.found |= {f"{owner}.{node.name.value}" for owner in owners}
+            for owner in owners:
+                self._touch_defaults(self._schema.type_map[owner].fields[node.name.value].args, node.arguments)  # type: ignore[attr-defined]
 
     def enter_inline_fragment(self, node: InlineFragmentNode, *_: object) -> None:
         self._touch_condition(node.type_condition)
@@ -67,6 +75,11 @@ class _Touching(Visitor):
 
     def enter_directive(self, node: DirectiveNode, *_: object) -> None:
         self.found.add(f"@{node.name.value}")
+        directive = self.info.get_directive()
+        self._touch_defaults(directive.args if directive else {}, node.arguments)
+
+    def _touch_defaults(self, arguments: Mapping[str, Any], given: Sequence[ArgumentNode] | None) -> None:
+        self.found |= set(named_by_defaults(arguments, {each.name.value: each.value for each in given or ()}))
 
     def enter_argument(self, node: ArgumentNode, *_: object) -> None:
         argument = self.info.get_argument()
@@ -106,6 +119,7 @@ class _Touching(Visitor):
                 for each in value:
                     self._touch_value(type_, each)
             case dict() if isinstance(named, GraphQLInputObjectType):
+                self.found |= set(named_by_defaults(named.fields, dict.fromkeys(value, NameNode(value=""))))
                 for name, each in value.items():
                     self.found |= {named.name, f"{named.name}.{name}"}
                     self._touch_value(named.fields[name].type, each)
@@ -113,6 +127,14 @@ class _Touching(Visitor):
                 self.found |= {named.name, f"{named.name}.{value}"}
             case _:
                 pass
+
+
+def named_by_defaults(inputs: Mapping[str, Any], given: Mapping[str, Node]) -> Iterator[str]:
+    """What the defaults name that the API may apply: a variable or null may stand for no value."""
+    for name, value in inputs.items():
+        default = value.ast_node.default_value if value.ast_node else None
+        if default and (name not in given or isinstance(given[name], VariableNode | NullValueNode)):
+            yield from named_by(value.type, default)
 
 
 def named_by(type_: Any, node: ValueNode) -> Iterator[str]:
@@ -123,6 +145,7 @@ def named_by(type_: Any, node: ValueNode) -> Iterator[str]:
             for each in values or ():
                 yield from named_by(type_, each)
         case ObjectValueNode(fields=fields) if isinstance(named, GraphQLInputObjectType):
+            yield from named_by_defaults(named.fields, {each.name.value: each.value for each in fields or ()})
             for field in fields or ():
                 yield from (named.name, f"{named.name}.{field.name.value}")
                 yield from named_by(named.fields[field.name.value].type, field.value)

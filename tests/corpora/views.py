@@ -73,7 +73,11 @@ LIMITS = Limits(
 )
 """The widest that config.yaml takes: here, views alone refuse."""
 
-HEADINGS = ("schema", "way", "touch something hidden", "of these accepted", "touch nothing lost", "of these refused")
+HEADINGS = (
+    *("schema", "way", "touch something hidden", "of these accepted", "touch nothing lost", "of these refused"),
+    *("touch nothing hidden", "of these refused"),
+)
+"""Nothing is lost: neither are inputs that the names of hidden fields are found in. Nothing is hidden: they may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +90,18 @@ class Tally:
     accepted: tuple[str, ...]
     others: int
     refused: tuple[str, ...]
+    without: int
+    without_refused: tuple[str, ...]
 
     def cells(self) -> tuple[str, ...]:
-        counts = (self.touching, len(self.accepted), self.others)
-        share = len(self.refused) / max(self.others, 1)
-        return (self.corpus, self.way, *(f"{count:,}" for count in counts), f"{len(self.refused):,} ({share:.1%})")
+        counts = (f"{count:,}" for count in (self.touching, len(self.accepted)))
+        return (
+            self.corpus,
+            self.way,
+            *counts,
+            *_share(self.others, self.refused),
+            *_share(self.without, self.without_refused),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +126,7 @@ def main() -> int:
         for way in WAYS:
             sys.stdout.write(_row(summed([each for each in tallies if each.way == way]).cells()))
         broken += bool(faults(tallies))
-        for text in [*faults(tallies), *(text for each in tallies if options.why for text in each.refused)]:
+        for text in [*faults(tallies), *(text for each in tallies if options.why for text in each.without_refused)]:
             sys.stderr.write(f"{text}\n")
     return 1 if broken else 0
 
@@ -137,7 +148,13 @@ def summed(tallies: Sequence[Tally]) -> Tally:
         accepted=tuple(text for each in tallies for text in each.accepted),
         others=sum(each.others for each in tallies),
         refused=tuple(text for each in tallies for text in each.refused),
+        without=sum(each.without for each in tallies),
+        without_refused=tuple(text for each in tallies for text in each.without_refused),
     )
+
+
+def _share(others: int, refused: Sequence[str]) -> tuple[str, str]:
+    return f"{others:,}", f"{len(refused):,} ({len(refused) / max(others, 1):.1%})"
 
 
 def run(corpus: str, seed: str, *, documents: int = DOCUMENTS) -> Iterator[Tally]:
@@ -152,14 +169,22 @@ def run(corpus: str, seed: str, *, documents: int = DOCUMENTS) -> Iterator[Tally
         requests += _missing(requests, drawn, gone, least=round(LEAST_OTHERS * documents))
         touching = [each for each in requests if not each.touches.isdisjoint(hidden)]
         others = [each for each in requests if each.touches.isdisjoint(gone)]
+        needing = with_what_is_lost(schema_of(corpus), hidden, by_name=False)
+        without = [each for each in requests if each.touches.isdisjoint(needing)]
         yield Tally(
             corpus=corpus,
             way=way,
             touching=len(touching),
             accepted=tuple(f"{hidden}: {each.text}" for each in touching if not refusal(schemas, each)),
             others=len(others),
-            refused=tuple(f"{why}: {hidden}: {each.text}" for each in others if (why := refusal(schemas, each))),
+            refused=_refusals(schemas, others, hidden),
+            without=len(without),
+            without_refused=_refusals(schemas, without, hidden),
         )
+
+
+def _refusals(schemas: ViewSchemas, requests: Sequence[Request], hidden: Collection[str]) -> tuple[str, ...]:
+    return tuple(f"{why}: {hidden}: {each.text}" for each in requests if (why := refusal(schemas, each)))
 
 
 def _missing(

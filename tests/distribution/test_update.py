@@ -15,6 +15,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from handler import __version__
 from handler.commands.new import FILES, WHEEL
 from tests.commands.running import Stile
 from tests.commands.test_interrupted_writes import CODES, SORTS, runs
@@ -217,6 +218,46 @@ def test_json_has_the_differences_and_the_error(repository: Path, now: Path, sti
     assert (repository / "infra/more/new.sh").read_text("utf-8") == "mine\n"
 
 
+def test_a_file_in_place_of_a_folder_stays(repository: Path, now: Path, stile: Stile) -> None:
+    (repository / "infra/more").write_text("mine\n", encoding="utf-8")
+
+    done = stile("new", "r", "--update", "--wheel", str(now))
+
+    assert done.code == 1
+    assert done.err.startswith("r/infra/more/new.sh stays as it is: it cannot be read (Not a directory)")
+    assert "\n+echo new\n" in done.out
+    assert (repository / "infra/more").read_text("utf-8") == "mine\n"
+    assert (repository / "template.yaml").read_text("utf-8") == NOW["template.yaml"]
+
+
+def test_a_newer_release_is_not_replaced(repository: Path, now: Path, stile: Stile) -> None:
+    vendor, newer = repository / "vendor", "stile_mcp-10.0.0-py3-none-any.whl"
+    (vendor / WHEEL).rename(vendor / newer)
+    text = (vendor / "requirements.txt").read_text("utf-8").replace(WHEEL, newer)
+    (vendor / "requirements.txt").write_text(text, encoding="utf-8")
+    before = contents(repository)
+
+    done = stile("new", "r", "--update", "--wheel", str(now))
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err == f"r/vendor/: expected no newer release than {__version__}, this one\n"
+    assert contents(repository) == before
+
+
+def test_a_merge_without_git_is_refused(
+    repository: Path, now: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "Makefile").write_text(TEXT.replace("11\n", "mine\n"), encoding="utf-8")
+    before = contents(repository)
+    monkeypatch.setenv("PATH", str(repository))
+
+    done = stile("new", "r", "--update", "--wheel", str(now))
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("git cannot be run (No such file or directory)")
+    assert contents(repository) == before
+
+
 def test_a_difference_is_read_by_patch(repository: Path, now: Path, stile: Stile) -> None:
     file = repository / "Makefile"
     file.write_text(TEXT.replace("3\n", "mine\n", 1), encoding="utf-8")
@@ -275,7 +316,7 @@ def test_a_repository_without_its_wheel_is_refused(repository: Path, now: Path, 
     assert not (tmp_path / "gone").exists()
 
 
-@pytest.mark.parametrize("former", [WHEEL, "stile_mcp-0.0.1-py3-none-any.whl"])
+@pytest.mark.parametrize("former", [WHEEL, "stile_mcp-0.0.1-py3-none-any.whl", WHEEL.replace("-py3", "rc1-py3")])
 def test_an_update_that_was_killed_is_repeated(repository: Path, now: Path, stile: Stile, former: str) -> None:
     """A kill leaves the files that come first in the order of the update."""
     vendor = repository / "vendor"
@@ -324,7 +365,8 @@ def test_page_updates_a_repository_of_an_older_commit(wheel: Path, tmp_path: Pat
     older, clone, repository = (tmp_path / name for name in ("older", "clone", "shop-tools"))
     with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as tree:
         tree.extractall(older, filter="data")
-    words = [sys.executable, "-m", "handler", "new", "../shop-tools", "--wheel", str(make_dist(older) / WHEEL)]
+    (released,) = make_dist(older).glob("*.whl")  # of another version, once there is a release
+    words = [sys.executable, "-m", "handler", "new", "../shop-tools", "--wheel", str(released)]
     made = run(*words, cwd=older)
     assert made.returncode == 0, made.stderr
     (clone / "dist").mkdir(parents=True)

@@ -12,7 +12,7 @@ import pytest
 
 from handler.__main__ import main
 from handler.bundle.tools import MAX_CONSENT_CHARS, Limits
-from handler.compiler.checks.client_rules import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES, MAX_LIST_TOKENS, MAX_LISTED
+from handler.compiler.checks.client_rules import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES, MAX_LISTED
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.foreign import APOLLO, COSMO
 from handler.compiler.config.table import MAX_INSTRUCTIONS_BYTES, SCALAR_KEYS
@@ -28,7 +28,7 @@ from handler.json_schema.answer_check import MAX_STEPS
 from handler.json_schema.checker import MAX_VIOLATIONS
 from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
 from handler.json_schema.json_bounds import MAX_VALUES
-from handler.list_entries import MAX_LISTED_BYTES
+from handler.list_entries import LIST_BUDGET, MAX_LISTED_BYTES
 from handler.server.asgi.response_size import MAX_PAGE_BYTES
 from handler.server.auth.sealed_state import STATE_S
 from handler.server.endpoints.arguments_validator import ArgumentsValidator
@@ -45,7 +45,9 @@ NUMBERS = {
         f"a description above {MAX_DESCRIPTION_BYTES:,} bytes",
         f"a tool that takes more than {MAX_ENTRY_BYTES // 1024} KB of the list",
         f"An answer with more than {MAX_STEPS:,} values",
-        f"more than {MAX_LISTED} listed tools, and tools that take more than {MAX_LIST_TOKENS:,} tokens",
+        f"more than {MAX_LISTED} listed tools",
+        f"tools whose names and arguments take more than {LIST_BUDGET:,} tokens",
+        f"a list above {LIST_BUDGET:,} tokens",
         f"a list above {MAX_PAGE_BYTES:,} bytes",
         f"a list above {MIN_COMPRESSED_BYTES // 1024} KB",
         f"one tool above {MAX_LISTED_BYTES // 1_000_000} MB",

@@ -79,6 +79,7 @@ WHOLE: dict[str, Any] = {
         "max_schema_bytes": 2_000,
         "max_output_schema_bytes": 1_000,
         "recursion": "ref",
+        "list_budget": 500,
         "list_sizes": {"Query.list": 5},
     },
     "access": {
@@ -133,7 +134,7 @@ WHOLE: dict[str, Any] = {
             }
         },
     },
-    "catalog": {"name": "all_tools", "hidden": True, "list": "pinned", "list_budget": 500},
+    "catalog": {"name": "all_tools", "hidden": True, "list": "pinned"},
     "find": {"words": {"turnover": ["revenue"]}},
     "log": {"coordinates": True, "arguments": ["O.x"]},
     "checks": {"ignore": [{"code": "no-audience", "coordinates": ["a"], "reason": "r"}]},

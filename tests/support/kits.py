@@ -60,7 +60,7 @@ def with_kit(
 
 def with_catalog(compiled: Compiled, *, hidden: bool = True, **options: Any) -> Compiled:
     """The endpoint with a catalog."""
-    defaults: dict[str, Any] = {"name": "catalog", "unlisted": UNLISTED["auto"], "list_budget": 8_000}
+    defaults: dict[str, Any] = {"name": "catalog", "unlisted": UNLISTED["auto"]}
     use = CatalogUse(at=Place("config.yaml", 1, 1), hidden=hidden, **{**defaults, **options})
     tools = (each.tool for each in catalog_tools(use))
     return replace(compiled, bundle=replace(compiled.bundle, tools=(*compiled.bundle.tools, *tools)))

@@ -103,8 +103,7 @@ def _of_tool(before: Tool, after: Tool) -> Iterator[Change]:
         case CodeTool(), CodeTool() if (before.kit, before.digest) != (after.kit, after.digest):
             yield Change("code-changed", name, f"tool {name} has another definition in Python")
         case CatalogTool(), CatalogTool():
-            budgets = [(tool.role, tool.unlisted, tool.list_budget) for tool in (before, after)]
-            if budgets[0] != budgets[1]:
+            if (before.role, before.unlisted) != (after.role, after.unlisted):
                 yield Change("catalog-changed", name, f"tool {name}: the catalog is set otherwise")
 
 
@@ -195,6 +194,9 @@ def settings_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
     yield from _identity(before.identity, after.identity)
     yield from _upstream(before.upstream, after.upstream)
     yield from _limit_changes(before.limits, after.limits, about="limits", where="limits")
+    yield from _number_change(
+        before.list_budget or math.inf, after.list_budget or math.inf, about="limits", where="limits: list_budget"
+    )
     if before.log != after.log:
         yield Change("log-changed", "log", "the log has other facts of calls")
     # The tools of toolkits are compared by themselves.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from handler.bundle.short_list import INPUT, OUTPUT
 from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.commands.local.local_endpoint import local_endpoint
 from handler.compiler.compile import Compiled
@@ -50,13 +51,26 @@ class ToolRow:
 
 
 def tool_list(compiled: Compiled) -> JSONObject:
-    """Return the size of the list of a caller who may everything, its pages on Lambda, and if a catalog shortens it."""
+    """Return the size of the list of a caller who may everything, its pages on Lambda, and what it leaves out."""
     endpoint = local_endpoint(compiled)
-    entries = [Entry(entry) for entry in _listed(endpoint)]
+    whole = _listed(endpoint)
+    entries = endpoint.short_list(whole, LAMBDA.page_bytes)
     names = {str(entry["name"]) for entry in entries}
     left_out = any(not each.options.hidden and each.name not in names for each in compiled.bundle.tools)
-    by_catalog = left_out and endpoint.catalog is not None
-    return {"bytes": len(Entries(entries).json), "pages": page_count(entries, LAMBDA), "byCatalog": by_catalog}
+    pairs = list(zip(entries, whole, strict=True))
+    return {
+        "bytes": len(Entries(entries).json),
+        "wholeBytes": len(Entries(whole).json),
+        "pages": page_count(entries, LAMBDA),
+        "byCatalog": left_out and endpoint.catalog is not None,
+        "leftOut": {
+            "output schemas": sum(OUTPUT in each and OUTPUT not in short for short, each in pairs),
+            "inner levels of output schemas": sum(
+                OUTPUT in short and short[OUTPUT] != each[OUTPUT] for short, each in pairs
+            ),
+            "descriptions inside arguments": sum(short[INPUT] != each[INPUT] for short, each in pairs),
+        },
+    }
 
 
 def sentences_on_tools(rows: Sequence[ToolRow], tools: JSONObject) -> Iterator[str]:
@@ -75,8 +89,12 @@ def sentences_on_tools(rows: Sequence[ToolRow], tools: JSONObject) -> Iterator[s
         if names:
             whose = f"the {schema} of {counted(len(names), 'tool')}"
             yield f"limits.{limit} shortens {whose}: {some(names, most=MAX_NAMED)}."
+    size, whole = tools["bytes"] // BYTES_PER_TOKEN, tools["wholeBytes"] // BYTES_PER_TOKEN
+    parts = [f"{part} of {counted(number, 'tool')}" for part, number in tools["leftOut"].items() if number]
+    if parts:
+        yield f"limits.list_budget shortens the list from about {whole} to {size} tokens, without {', '.join(parts)}."
     if tools["pages"] > 1:
-        yield f"The list of tools has {tools['bytes']} bytes: {tools['pages']} pages, which have no output schemas."
+        yield f"The list of tools has {tools['bytes']} bytes: {tools['pages']} pages."
     if tools["byCatalog"]:
         yield f"The catalog keeps the list of tools to {tools['bytes']} bytes."
 
@@ -87,12 +105,12 @@ def tool_rows(compiled: Compiled) -> list[ToolRow]:
     endpoint = local_endpoint(compiled)
     everything = _everything(endpoint)
     per_caller = {kit.use for kit in bundle.code if kit.per_caller}
-    listed = {str(entry["name"]) for entry in _listed(endpoint)}
+    listed = {str(entry["name"]): entry for entry in endpoint.short_list(_listed(endpoint), LAMBDA.page_bytes)}
     rows = []
     for each in compiled.made:
         tool = each.tool
         entry = endpoint.entry(tool, everything)  # None if all callers lack a condition of the tool
-        size = len(to_json_bytes(entry)) if entry else 0
+        size = listed[tool.name].size if tool.name in listed else len(to_json_bytes(entry)) if entry else 0
         closed = bundle.access.anonymous != "allow" or tool.options.scopes
         anonymous = None if closed else endpoint.entry(tool, endpoint.everybody)
         whole = anonymous == entry and not (isinstance(tool, CodeTool) and tool.kit in per_caller)
@@ -114,11 +132,11 @@ def tool_rows(compiled: Compiled) -> list[ToolRow]:
     return rows
 
 
-def _listed(endpoint: Endpoint) -> list[JSONObject]:
-    """Return the list of a caller who may everything, as a catalog leaves it."""
+def _listed(endpoint: Endpoint) -> list[Entry]:
+    """Return the list of a caller who may everything, as a catalog leaves it, before it is shortened."""
     entries = [(tool, endpoint.entry(tool, _everything(endpoint))) for tool in endpoint.bundle.tools]
     if endpoint.catalog is None:
-        return [entry for tool, entry in entries if entry is not None and not tool.options.hidden]
+        return [Entry.of(entry) for tool, entry in entries if entry is not None and not tool.options.hidden]
     from handler.code_tools.sections import Listed  # with a catalog alone
     from handler.server.mcp.tools_list import with_catalog
 
@@ -127,7 +145,7 @@ def _listed(endpoint: Endpoint) -> list[JSONObject]:
         for tool, entry in entries
         if entry is not None
     ]
-    return [each.entry for each in with_catalog(listed, endpoint.catalog) if not each.hidden]
+    return [Entry.of(each.entry) for each in with_catalog(listed, endpoint) if not each.hidden]
 
 
 def _everything(endpoint: Endpoint) -> Evaluation:

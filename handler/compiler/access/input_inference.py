@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -221,6 +222,8 @@ class _Judge:
 
     def asks(self, taken: InputMember) -> bool:
         """Return whether an input chooses rows by the field."""
+        if self._questions.rows.mirror_another(taken, self._mention, self._guarded):
+            return False
         if any(self._is_about(answer, taken, near=True) for answer in taken.asked.near):
             return True
         data = taken.asked.data if self._compares or taken.compared else ()
@@ -337,6 +340,7 @@ class Rows:
         self._behind: dict[str, tuple[list[FieldsType], bool]] = {}
         self._fields: dict[str, frozenset[str]] = {}
         self._linked_alike: dict[str, bool] = {}
+        self._contents: dict[str, frozenset[str]] = {}
 
     def speak_of_own(self, answer: ReturnedType, taken: InputMember, mention: Mention, guarded: Guarded) -> bool:
         """Return whether an input that mentions a field means one that all rows of an answer have unguarded.
@@ -353,6 +357,46 @@ class Rows:
         if "(" not in taken.coordinate and any(self._has_misleading_link(row) for row in rows):
             return False
         return all(row.name not in guarded.types and self._has(row, guarded.field) for row in rows)
+
+    def mirror_another(self, taken: InputMember, mention: Mention, guarded: Guarded) -> bool:
+        """Return whether an input is a field of another type, after which its own type is called, and of no row nearby.
+
+        ``LabelInput.name`` is the name of a ``Label``, unless a field that takes it returns or contains a guarded type.
+        """
+        type_name = taken.coordinate.partition(".")[0]
+        another = self._mirrored.get(type_name) if "(" not in taken.coordinate else None
+        if another is None or not all(BESIDE_OWN.intersection(word) for word in (*mention.before, *mention.after)):
+            return False
+        if not all(row.name not in guarded.types and self._has(row, guarded.field) for row in another):
+            return False
+        answers = {answer.type for answer in (*taken.asked.chosen(), *taken.asked.data)}
+        return all(self._contained(answer).isdisjoint(guarded.types) for answer in answers)
+
+    @cached_property
+    def _mirrored(self) -> Mapping[str, list[FieldsType]]:
+        """Input type -> the rows of the type that it is called after."""
+        types = {type_.name: type_ for type_ in types_with_fields(self._schema) if type_ not in self._roots}
+        mirrored = ((name, types.get(MIRRORS.sub("", name))) for name in self._schema.type_map)
+        return {name: _possible(self._schema, type_) for name, type_ in mirrored if type_ and type_.name != name}
+
+    def _contained(self, type_name: str) -> frozenset[str]:
+        """Return the types that an answer of a type returns or contains: rows, and what they or a payload link to."""
+        if type_name not in self._contents:
+            type_ = self._schema.type_map[type_name]
+            held = self._with_rows([type_])
+            if "id" not in getattr(type_, "fields", ()):  # a page, an edge or the payload of a mutation
+                held += self._linked_to(held)
+            self._contents[type_name] = frozenset(each.name for each in (*held, *self._linked_to(held)))
+        return self._contents[type_name]
+
+    def _linked_to(self, types: Iterable[FieldsType]) -> list[FieldsType]:
+        return self._with_rows({target for type_ in types for _, target in links(type_) if target not in self._roots})
+
+    def _with_rows(self, types: Iterable[GraphQLNamedType]) -> list[FieldsType]:
+        """Return what types may stand for, with the rows on pages."""
+        return [
+            row for type_ in types for each in (type_, rows_on(type_)) if each for row in _possible(self._schema, each)
+        ]
 
     def _may_hold(self, rows: Sequence[FieldsType], guarded: Guarded) -> bool:
         """Return whether some row without an ``id`` has a list below it that leads to a guarded type."""
@@ -446,6 +490,9 @@ KEEPING = CHOOSING | frozenset(("and", "or", "not", "nor", "all", "any", "field"
 
 CHOOSING_TYPES = frozenset(("where", "filter", "condition", "criterion", "having", "sort"))
 """Words in the names of input object types that choose rows. ``order`` is missing: ``OrderInput`` may be a purchase."""
+
+MIRRORS = re.compile("(_?(input|filter|where|bool_?exp|order_?by|sort))+$", re.IGNORECASE)
+"""The end of the name of an input type that is called after a type: ``LabelFilterInput``, ``label_bool_exp``."""
 
 ORDER_WORDS = frozenset(("asc", "desc", "order", "ordering", "sort"))
 """Words in the names or values of enums that put rows in order."""

@@ -8,8 +8,9 @@ over the whole schema, independent of the part that a tool reaches:
    hide it on every type that has one;
 2. to inputs by name: a caller who may not read ``salary`` may not filter by ``salaryGt`` or sort by ``SALARY_ASC``
    either. The cause does not matter, except that masks from rule 1's way up do not count;
-3. to dependents: the field of a required argument, inputs of an input type with a guarded required field, inputs with
-   a default that names the coordinate, fields that return a type that is hidden as a whole or has no members left.
+3. to dependents: the field of a required argument, inputs of an input type with a guarded required field, fields that
+   return a type that is hidden as a whole or has no members left, and defaults that name the coordinate. The caller has
+   to give an input without its default, because the API would apply that.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from dataclasses import field as with_default
+from itertools import permutations
 
 from graphql import (
     GraphQLArgument,
@@ -37,7 +39,7 @@ from handler.compiler.schema.coordinates import members_of
 from handler.compiler.schema.directives import executable_directives
 from handler.compiler.schema.name_graph import Graph, reachable
 from handler.compiler.schema.visibility import schema_fields, types_with_fields
-from handler.policy.evaluation import OPEN, Mask
+from handler.policy.evaluation import DEFAULT, OPEN, Mask
 
 
 class Consequences:
@@ -113,6 +115,10 @@ class Consequences:
             owner, _, member = needed.partition(".")
             if member and "(" not in member and owner not in self._roots:
                 waiting += _add(masks, owner, lost.mask(owner))
+            value = needed.removesuffix(DEFAULT)
+            if f"{value}{DEFAULT}" in masks:  # neither the caller nor the API gives it
+                field, argument, _ = value.partition("(")
+                waiting += _add(masks, field if argument else owner, lost.mask(value))
         numbers = self._conditions.add(lost.system())
         for coordinate, mask in masks.items() if numbers else ():
             masks[coordinate] = renumbered(mask, numbers)
@@ -121,6 +127,7 @@ class Consequences:
 class _LostTypes:
     """Types of which every member is guarded: a caller who may use no member may not use the type.
 
+    An input counts as such a type, with two members: the value of a caller, and the default.
     If the masks of members differ, "any of these members" is a condition of its own. Its number is provisional until
     all masks are known.
     """
@@ -143,7 +150,8 @@ class _LostTypes:
         return {number: (name, least(self._masks_of(name))) for name, number in self._numbers.items()}
 
     def _masks_of(self, type_name: str) -> set[Mask]:
-        return {self._masks.get(coordinate, OPEN) for coordinate in self._members[type_name]}
+        members = self._members.get(type_name, (type_name, f"{type_name}{DEFAULT}"))
+        return {self._masks.get(coordinate, OPEN) for coordinate in members}
 
 
 def _add(masks: dict[str, Mask], coordinate: str, more: Mask) -> list[str]:
@@ -187,9 +195,25 @@ def _needs(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
     for coordinate, owner, value in _inputs(schema):
         yield get_named_type(value.type).name, coordinate
         default = value.ast_node.default_value if value.ast_node else None
-        yield from ((needed, coordinate) for needed in coordinates_in(default, value.type))
+        for needed in coordinates_in(default, value.type):
+            yield from ((each, f"{coordinate}{DEFAULT}") for each in (needed, needed.partition(".")[0]))
         if is_required_argument(value) if isinstance(value, GraphQLArgument) else is_required_input_field(value):
             yield coordinate, owner
+    yield from _shared_defaults(schema)
+
+
+def _shared_defaults(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
+    """Yield pairs of coordinates: a default of an argument, and what is lost with it by way of an interface."""
+    for type_ in types_with_fields(schema):
+        for interface in type_.interfaces:
+            above = set(_members(interface.fields))
+            for member in _members(type_.fields):
+                name, argument, _ = member.partition("(")
+                default = f"{type_.name}.{member}{DEFAULT}"
+                if argument and member in above:  # both arguments have to have one type
+                    yield from permutations((default, f"{interface.name}.{member}{DEFAULT}"))
+                elif argument and name in above:  # a request for the interface's field cannot give the argument
+                    yield default, f"{type_.name}.{name}"
 
 
 def _inputs(schema: GraphQLSchema) -> Iterator[tuple[str, str, GraphQLArgument | GraphQLInputField]]:

@@ -11,11 +11,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from handler.answers.plan import Members
+from handler.bundle.short_list import short_list
 from handler.bundle.tools import CodeTool, CompanionTool, GraphQLTool, PrescribedTool
 from handler.compiler.checks.finding import CompiledEndpoint, Finding, check
 from handler.compiler.tools.declaration import CompiledTool
 from handler.graph.documents.answer_plan import plan_of_text
-from handler.list_entries import BYTES_PER_TOKEN
+from handler.list_entries import BYTES_PER_TOKEN, LIST_BUDGET
+from handler.strict_json import Entries, Entry
 from handler.text.sentences import some
 
 MAX_DESCRIPTION_BYTES = 2_048
@@ -27,9 +29,6 @@ a context of 200,000 tokens before the first question."""
 
 MAX_LISTED = 40
 """Cursor shows its model the first 40 tools. OpenAI's API and clients built on VS Code take 128 in one request."""
-
-MAX_LIST_TOKENS = 25_000
-"""An eighth of a context of 200,000 tokens. A client sends the list with each of its model's turns."""
 
 WAYS_OUT = "expected fewer, or catalog: true in config.yaml, or several endpoints"
 
@@ -99,11 +98,14 @@ def too_many_tools(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 @check("long-tool-list", remedy="Set `catalog: true` in config.yaml, or make several endpoints.")
 def long_tool_list(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """All tools together take a good part of a model's context."""
-    tokens = sum(each.listed_bytes for each in endpoint.tools if not each.tool.options.hidden) // BYTES_PER_TOKEN
-    if tokens > MAX_LIST_TOKENS and not _is_shortened(endpoint):
-        size = f"about {tokens} tokens in every conversation, more than {MAX_LIST_TOKENS}"
-        yield Finding(endpoint.context.entry, f"the tools take {size}: {WAYS_OUT}", ())
+    """The names and arguments of all tools are above the budget of a list."""
+    entries = [Entry.of(each.fullest_entry) for each in endpoint.tools if not each.tool.options.hidden]
+    budget = endpoint.context.config.list_budget or LIST_BUDGET
+    listed = short_list(list(filter(None, entries)), budget * BYTES_PER_TOKEN)
+    tokens = len(Entries(listed).json) // BYTES_PER_TOKEN
+    if tokens > budget and not _is_shortened(endpoint):
+        size = f"about {tokens} tokens in every conversation, more than {budget}"
+        yield Finding(endpoint.context.entry, f"names and arguments of the tools take {size}: {WAYS_OUT}", ())
 
 
 def _is_shortened(endpoint: CompiledEndpoint) -> bool:

@@ -53,6 +53,7 @@ class Config:
     list_sizes: Section  # of limits: coordinates of fields
     continues: bool  # limits.continue: callers can continue answers that were cut
     schemas: SchemaLimits  # of limits
+    list_budget: int  # of limits: tokens of a caller's list of tools; 0: no limit
     access: Section
     identity: tuple[Section, ...]  # one, or a list with one for each issuer
     identity_in_deployment: bool  # ``identity`` is below ``deployment``, as in StepZen
@@ -112,6 +113,7 @@ def read_config(
             recursive=limits.choice("recursion") == "ref",
             output=top.choice("output_schema") != "off",
         ),
+        list_budget=_list_budget(top, problems),
         access=top.section("access"),
         identity=_identity(top, problems),
         identity_in_deployment="identity" in top.section("deployment"),
@@ -201,6 +203,17 @@ class SchemaLimits:
     output: bool  # prescribed tools have an output schema
 
 
+def _list_budget(top: Section, problems: Problems) -> int:
+    """Read ``limits.list_budget``, or the old place of this key."""
+    limits, key = top.section("limits"), "list_budget"
+    catalog = top.section("catalog") if top.is_mapping("catalog") else top.defaults("catalog")
+    if key not in catalog:
+        return limits.integer(key)
+    sentence = f"{catalog.name(key)} is the old name of {limits.name(key)}"
+    problems.warn(catalog.key_place(key), sentence, code="old-key")
+    return (limits if key in limits else catalog).integer(key)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogUse:
     """The tools that find other tools and call them by name."""
@@ -209,7 +222,6 @@ class CatalogUse:
     name: str
     hidden: bool  # not listed as long as all tools are
     unlisted: str  # a value of UNLISTED
-    list_budget: int  # tokens of a caller's list above which only pinned tools are listed
 
 
 def _catalog(top: Section) -> CatalogUse | None:
@@ -222,7 +234,6 @@ def _catalog(top: Section) -> CatalogUse | None:
         name=section.text("name", "catalog"),
         hidden=section.boolean("hidden"),
         unlisted=UNLISTED[section.choice("list")],
-        list_budget=section.integer("list_budget"),
     )
 
 

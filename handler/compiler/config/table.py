@@ -40,6 +40,7 @@ from handler.compiler.source.keys import (
 )
 from handler.json_schema.formats import STANDARD_FORMATS
 from handler.json_schema.json_bounds import MAX_RESULT_BYTES, MAX_VALUES
+from handler.list_entries import LIST_BUDGET
 
 UNLISTED = {"auto": "above_budget", "pinned": "always", "all": "never"}
 """Value of ``catalog.list`` -> when lists leave out the tools that are not pinned."""
@@ -203,6 +204,12 @@ LIMITS: Keys = {
         4_000,
         0,
         MAX_SCHEMA_BYTES,
+    ),
+    "list_budget": integer(
+        "the tokens of a caller's [list](../limits.md#the-list-of-tools) of tools, which shorten it; 0: no limit",
+        LIST_BUDGET,
+        0,
+        1_000_000,
     ),
     "recursion": choice(
         "types that contain themselves in input schemas: copies, or references", ("unroll", "ref"), "unroll"
@@ -453,12 +460,14 @@ KEYS: Keys = {
             ).expecting("1 to 100 letters, digits, _, - or .", re.compile(r"[A-Za-z0-9_.-]{1,100}").fullmatch),
             "hidden": boolean("if these are not listed as long as all tools are", default=True),
             "list": choice(
-                "what is listed: all tools up to `list_budget` and above it the pinned ones, always the pinned ones, "
-                "or always all",
+                "what is listed: all tools, and only the pinned ones if names and arguments alone pass "
+                "`limits.list_budget`; always the pinned ones; or always all",
                 tuple(UNLISTED),
                 "auto",
             ),
-            "list_budget": integer("tokens of a caller's list", 8_000, 1, 1_000_000),
+            "list_budget": integer("the old place of `limits.list_budget`", LIST_BUDGET, 1, 1_000_000).old(
+                "list_budget", new="limits.list_budget"
+            ),
         },
         form="Boolean or mapping",
     ),

@@ -28,6 +28,7 @@ from graphql import (
 from handler.compiler.schema.name_patterns import is_found
 from handler.json_schema.fast_path import QuickCheck
 from handler.json_schema.formats import FORMATS
+from handler.policy.evaluation import DEFAULT
 from handler.strict_json import JSONObject
 
 _TIME = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
@@ -112,7 +113,7 @@ def _strict_validator() -> Any:
 
 
 def coordinates_in(node: Any, type_: Any) -> Iterator[str]:
-    """Yield the coordinates of the input fields and enum values in a literal. ``node`` may be ``None``."""
+    """Yield the coordinates of the input fields, enum values and applied defaults in a literal, or ``None``."""
     match node, type_:
         case _, GraphQLNonNull():
             yield from coordinates_in(node, type_.of_type)
@@ -122,6 +123,8 @@ def coordinates_in(node: Any, type_: Any) -> Iterator[str]:
         case _, GraphQLList():
             yield from coordinates_in(node, type_.of_type)
         case ObjectValueNode(), GraphQLInputObjectType():
+            given = {field.name.value for field in node.fields}
+            yield from (f"{type_.name}.{name}{DEFAULT}" for name in type_.fields if name not in given)
             for field in node.fields:
                 if field.name.value in type_.fields:
                     yield f"{type_.name}.{field.name.value}"

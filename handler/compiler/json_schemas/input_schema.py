@@ -13,6 +13,8 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -41,7 +43,7 @@ from handler.compiler.json_schemas.scalars import ANYTHING, NULL, Scalar, scalar
 from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.operations.used_coordinates import typed_nodes
 from handler.json_schema.input_types import leaves_first, with_type_name
-from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
+from handler.policy.evaluation import DEFAULT, HIDDEN, OPEN, Mask, hidden_from_everybody
 from handler.policy.guarded_schema import guarded
 from handler.strict_json import JSONObject
 
@@ -148,19 +150,29 @@ class Inputs:
         return _types_below(self.types.values(), lambda type_: type_.fields)
 
     def fields(self, type_: GraphQLInputObjectType) -> dict[str, GraphQLInputField]:
-        """Return the usable fields."""
-        return {name: type_.fields[name] for name in self._members[type_.name]}
+        """Return the usable fields. One whose default is guarded is not null; without the default it is required."""
+        names = self._members[type_.name]
+        return {name: self._field(f"{type_.name}.{name}{DEFAULT}", type_.fields[name]) for name in names}
+
+    def _field(self, default: str, field: GraphQLInputField) -> GraphQLInputField:
+        mask = self._guards.get(default, OPEN) - self._mask
+        if not mask:
+            return field
+        changed = copy(field)
+        changed.type = field.type if isinstance(field.type, GraphQLNonNull) else GraphQLNonNull(field.type)
+        if mask >= HIDDEN and field.ast_node:
+            changed.ast_node = replace(field.ast_node, default_value=None)
+        return changed
 
     def values(self, type_: GraphQLEnumType) -> dict[str, GraphQLEnumValue]:
         """Return the usable values."""
         return {name: type_.values[name] for name in self._members[type_.name]}
 
     def guards(self, type_: GraphQLInputObjectType | GraphQLEnumType) -> dict[str, Mask]:
-        """Return member -> conditions beyond the operation's mask, for members that need any."""
-        masks = {
-            name: self._guards.get(f"{type_.name}.{name}", OPEN) - self._mask for name in self._members[type_.name]
-        }
-        return {name: mask for name, mask in masks.items() if mask}
+        """Return member, or its default -> conditions beyond the operation's mask, for those that need any."""
+        names = [each for name in self._members[type_.name] for each in (name, f"{name}{DEFAULT}")]
+        masks = {name: self._guards.get(f"{type_.name}.{name}", OPEN) - self._mask for name in names}
+        return {name: mask for name, mask in masks.items() if mask and HIDDEN.isdisjoint(mask)}
 
     def open_values(self, type_: GraphQLEnumType) -> dict[str, GraphQLEnumValue]:
         """Return the values that every caller of the operation can give."""

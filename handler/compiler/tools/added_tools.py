@@ -141,7 +141,6 @@ def catalog_tools(use: CatalogUse | None, *, max_result_bytes: int = MAX_RESULT_
             options=options,
             role=role,
             unlisted=use.unlisted,
-            list_budget=use.list_budget,
         )
         for role, entry in (("search", search), ("call", call), ("call-mutation", call_mutation))
     ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from graphql import DirectiveNode, OperationDefinitionNode
 
+from handler.bundle.short_list import OUTPUT
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.descriptions import template_names
 from handler.compiler.operations.author_operations import Operations
@@ -78,7 +79,8 @@ def judge_tools(tools: Sequence[CompiledTool], problems: Problems) -> None:
                     f'"{name}" and "{alike}" ({first[alike]}) differ by case only: people and some clients mix them up'
                 )
                 problems.warn(each.at, sentence, code="name-differs-by-case", about=[name, alike])
-        if not all(is_listable(Entry(entry).brief.json) for entry in each.entries):
+        inputs = [Entry(entry).only(frozenset(entry) - {OUTPUT}) for entry in each.entries]
+        if not all(is_listable(entry.json) for entry in inputs):
             sentence = "cannot be listed, as its inputs exceed the size of a response: expected fewer or shorter inputs"
             problems.add(each.at, f'"{each.tool.name}" {sentence}', code="unlistable-tool")
 

@@ -37,7 +37,7 @@ from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.operations.read import only_directive
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import read_arguments
-from handler.policy.evaluation import hidden_from_everybody
+from handler.policy.evaluation import DEFAULT, hidden_from_everybody
 from handler.text.sentences import cut_text, some
 
 DIRECTIVE = "mcpBind"
@@ -67,6 +67,7 @@ def coordinates_bound(operation: AuthorOperation, schema: GraphQLSchema) -> list
         for argument in (directive.arguments or () if directive.name.value == DIRECTIVE else ())
         if argument.name.value == "value"
         for coordinate in coordinates_in(argument.value, type_from_ast(schema, node.type))
+        if not coordinate.endswith(DEFAULT)
     ]
 
 

@@ -173,7 +173,7 @@ class Introspected:
     def _item(self, name: str, entry: TypeSlice, member: str) -> Item:
         match entry.kind:
             case "input":
-                return input_item(member, entry.inputs[member])
+                return input_item(member, self._view.input_field(name, member))
             case "enum":
                 return Item(member, *entry.values[member])
             case _:

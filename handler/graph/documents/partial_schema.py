@@ -186,7 +186,7 @@ class InputTypes:
                 case "input":
                     self._types[name] = GraphQLInputObjectType(
                         name,
-                        lambda: {member: self._field(entry.inputs[member]) for member in members},
+                        lambda: {member: self._field(self._view.input_field(name, member)) for member in members},
                         is_one_of="@oneOf" in entry.directives,
                     )
                 case "enum":

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from handler.cold.records import record
-from handler.strict_json import Entries, Entry, to_json_bytes, to_well_formed_json
+from handler.strict_json import Entry, to_json_bytes, to_well_formed_json
 
 MAX_PAYLOAD_BYTES = 6_200_000
 """Lambda takes a response of 6 MiB, headers included."""
@@ -78,10 +78,7 @@ def page_end(entries: Sequence[Entry], start: int, room: Room) -> int:
 
 def page_count(entries: Sequence[Entry], room: Room) -> int:
     """Return the number of pages of a list that begins without a cursor."""
-    listed: Sequence[Entry] = entries
-    if Entries(entries).size_to(room.page_bytes) > room.page_bytes:
-        listed = [each.brief for each in entries]
     count = end = 0
-    while end < len(listed):
-        count, end = count + 1, page_end(listed, end, room)
+    while end < len(entries):
+        count, end = count + 1, page_end(entries, end, room)
     return max(count, 1)

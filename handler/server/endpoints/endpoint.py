@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, assert_never
@@ -21,12 +21,13 @@ from handler.bundle.tools import (
     PrescribedTool,
     Tool,
 )
+from handler.list_entries import BYTES_PER_TOKEN
 from handler.lru import Lru
 from handler.policy.evaluation import OPEN, OWN_TOKEN, Conditions, Evaluation, Mask
 from handler.server.auth.principal import Principal
 from handler.server.endpoints.schema_views import SchemaViews, read_cost
 from handler.storage.storage import Storage
-from handler.strict_json import Entry, JSONObject, to_json_bytes
+from handler.strict_json import Entries, Entry, JSONObject, to_json_bytes
 
 if TYPE_CHECKING:
     from handler.bundle.listed_entry import ListedEntries
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 MAX_ENTRIES = 256
 """Entries of ``tools/list`` cached for one endpoint, or two of each tool: the bundle lacks them as callers see them."""
 
-MAX_VALIDATORS, MAX_EVALUATIONS = 1_000, 256
+MAX_VALIDATORS, MAX_EVALUATIONS, MAX_SHORT_LISTS = 1_000, 256, 16
 
 WITHOUT_TOKEN = ("api_key", "authorizer")
 """Kinds of principals whose credential is not a token that this function has verified."""
@@ -90,6 +91,9 @@ class Endpoint:
             most=max(MAX_ENTRIES, 2 * len(bundle.tools)),
             cost_of=lambda each: ENTRY_SHARE * each.entry.size if isinstance(each.entry, Entry) else 0,
         )
+        self._short_lists: Lru[tuple[int, ...], tuple[Sequence[Entry], Sequence[Entry]]] = Lru(
+            most=MAX_SHORT_LISTS, cost_of=lambda each: ENTRY_SHARE * sum(entry.size for entry in each[1])
+        )
         self._listed_bytes: dict[str, int] = {}  # by the key of a list
         self._lock = Lock()
 
@@ -99,6 +103,7 @@ class Endpoint:
         with self._lock:
             objects = len(self._evaluations) * EVALUATION_BYTES + len(self._validators) * VALIDATOR_BYTES
             objects += len(self._entries) * ENTRY_BYTES + self._entries.cost_bytes
+            objects += self._short_lists.cost_bytes
             objects += len(self._answer_checkers) * ANSWER_CHECKER_BYTES
             objects += self._guarded.cost_bytes if "_guarded" in vars(self) else 0
         return self._bundle_bytes + objects + sum(self._listed_bytes.values()) + self.schema.cost_bytes
@@ -258,6 +263,22 @@ class Endpoint:
         """Return the caller's entry of a visible tool with more of its input schema than a list has."""
         with self._lock:
             return self._listed.whole(tool, evaluation.outcome(tool.conditions))
+
+    @property
+    def list_budget(self) -> int:
+        """The tokens of a caller's list of tools; 0: no limit but that of a page."""
+        return (self.catalog and self.catalog.list_budget) or self.bundle.list_budget
+
+    def short_list(self, entries: Sequence[Entry], page_bytes: int) -> Sequence[Entry]:
+        """Return a caller's list of tools, shortened if it is above the budget or a page."""
+        max_bytes = min(self.list_budget * BYTES_PER_TOKEN or page_bytes, page_bytes)
+        if Entries(entries).size_to(max_bytes) <= max_bytes:
+            return entries
+        from handler.bundle.short_list import short_list
+
+        with self._lock:  # the identities are those of objects that are kept
+            key = max_bytes, *map(id, entries)
+            return self._short_lists.use_or_make(key, lambda: (entries, short_list(entries, max_bytes)))[1]
 
     def _validator(
         self, kind: str, name: str, schema: JSONObject, outcome: Mask, *, limits: Limits | None = None

@@ -54,8 +54,8 @@ async def found_tools(call: Call, question: str, *, search: str) -> list[JSONObj
 
 
 async def _tools(call: Call) -> list[Listed]:
-    tools, catalog = [listed async for listed in usable_tools(call)], call.caller.endpoint.catalog
-    return [listed for listed in (with_catalog(tools, catalog) if catalog else tools) if not listed.role]
+    tools = [listed async for listed in usable_tools(call)]
+    return [listed for listed in with_catalog(tools, call.caller.endpoint) if not listed.role]
 
 
 def _whole(call: Call, sections: Sections, names: list[str]) -> JSONObject:

@@ -20,7 +20,7 @@ from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, Tool, only_read
 from handler.errors.protocol import InvalidParams
 from handler.list_entries import ANNOTATION, BYTES_PER_TOKEN, is_listable
 from handler.policy.evaluation import Evaluation
-from handler.server.asgi.response_size import page_end
+from handler.server.asgi.response_size import MAX_PAGE_BYTES, page_end
 from handler.server.auth.principal import Principal
 from handler.server.context import Caller, with_schema
 from handler.server.endpoints.endpoint import Endpoint
@@ -43,41 +43,36 @@ async def list_tools(call: Call) -> list[JSONObject]:
         McpError: a toolkit cannot list its tools for this caller.
     """
     endpoint = call.caller.endpoint
-    catalog = endpoint.catalog if endpoint.catalog and endpoint.catalog.unlisted != "never" else None
-    if catalog is None and not kits_per_caller(call):
+    if endpoint.catalog is None and not kits_per_caller(call):
         return await list_entries(endpoint, call.caller.evaluation, principal=call.caller.principal)
-    tools = [listed async for listed in usable_tools(call)]
-    if catalog:
-        tools = with_catalog(tools, catalog)
+    tools = with_catalog([listed async for listed in usable_tools(call)], endpoint)
     return [listed.entry for listed in tools if not listed.hidden]
 
 
-def with_catalog(tools: Sequence[Listed], catalog: CatalogTool) -> list[Listed]:
-    """Return the entries of a caller, with those ``hidden`` that the catalog keeps from the list.
+def with_catalog(tools: Sequence[Listed], endpoint: Endpoint) -> list[Listed]:
+    """Return the entries of a caller, with those ``hidden`` that a catalog keeps from the list.
 
     ``tools`` are all entries that the caller may use. If the catalog keeps nothing from the list, they stay as they
     are. Otherwise the tools of the catalog are listed, and the one for tools that write only if the caller has some.
     Tools with arguments that clients repeat in headers stay listed, because a call by name cannot repeat them.
     """
-    if catalog.unlisted == "never":
+    catalog = endpoint.catalog
+    if catalog is None or catalog.unlisted == "never":
         return list(tools)
     if catalog.unlisted != "always":
-        size = sum(len(_json(listed)) for listed in tools if not listed.hidden)
-        if size // BYTES_PER_TOKEN <= catalog.list_budget:
+        max_bytes = endpoint.list_budget * BYTES_PER_TOKEN or MAX_PAGE_BYTES
+        listed = endpoint.short_list([Entry.of(each.entry) for each in tools if not each.hidden], max_bytes)
+        if Entries(listed).size_to(max_bytes) <= max_bytes:
             return list(tools)
     roles = ["search", "call"]
     if any(not listed.role and not listed.pinned and not only_reads(listed.entry) for listed in tools):
         roles.append("call-mutation")
 
     def stays(listed: Listed) -> bool:
-        in_headers = not listed.hidden and not listed.role and _IN_HEADERS in _json(listed)
+        in_headers = not listed.hidden and not listed.role and _IN_HEADERS in Entry.of(listed.entry).json
         return listed.role in roles or listed.pinned or in_headers
 
     return [replace(listed, hidden=not stays(listed)) for listed in tools]
-
-
-def _json(listed: Listed) -> bytes:
-    return (listed.entry if isinstance(listed.entry, Entry) else Entry(listed.entry)).json
 
 
 async def usable_tools(call: Call) -> AsyncIterator[Listed]:
@@ -151,9 +146,13 @@ def seen_entry(tool: Tool, entry: JSONObject, evaluation: Evaluation) -> JSONObj
     """Return an entry of a tool, without the URI of its view if the caller may not read that page."""
     if evaluation.meets(tool.options.view_mask):
         return entry
+    return Entry.of(entry).kept("without view", _without_view)
+
+
+def _without_view(entry: Entry) -> Entry:
     ui = {name: each for name, each in entry["_meta"]["ui"].items() if name != "resourceUri"}
     meta = {name: each for name, each in entry["_meta"].items() if name != "ui"} | ({"ui": ui} if ui else {})
-    return {name: each for name, each in entry.items() if name != "_meta"} | ({"_meta": meta} if meta else {})
+    return Entry({name: each for name, each in entry.items() if name != "_meta"} | ({"_meta": meta} if meta else {}))
 
 
 def kits_per_caller(call: Call) -> list[CodeKit]:
@@ -168,25 +167,26 @@ PLACE_BYTES = 4
 def page_of(call: Call, key: str, entries: Sequence[JSONObject]) -> JSONObject:
     """Return the result with a list under ``key``, or with the page of the list that a request asks for.
 
-    Output schemas, which no model reads, are left out of a list that would not fit one page with them.
+    A list of tools is shortened to the budget of the endpoint.
 
     Raises:
         InvalidParams: the cursor is not a cursor of this list.
     """
     room, cursor = call.caller.room, call.request.params.get("cursor")
-    whole = (entry if isinstance(entry, Entry) else Entry(entry) for entry in entries)
-    listed = Entries(listed_for(key, whole, call.request.revision))
+    listed = Entries(listed_for(key, map(Entry.of, entries), call.request.revision))
+    if key == "tools":
+        listed = Entries(call.caller.endpoint.short_list(listed, room.page_bytes))
     size = listed.size_to(room.page_bytes)
     call.caller.endpoint.note_list(key, size)
     if cursor is None and size <= room.page_bytes:
         return {key: listed}
     pageable: Sequence[Entry] = listed
     if size > room.page_bytes:
-        brief, small = [entry.brief for entry in listed], room.surely_small_bytes
-        fits = [each.size <= small or (is_listable(each.json) and room.fits(each.json)) for each in brief]
-        pageable = list(compress(brief, fits))
+        small = room.surely_small_bytes
+        fits = [each.size <= small or (is_listable(each.json) and room.fits(each.json)) for each in listed]
+        pageable = list(compress(listed, fits))
         if not all(fits):
-            names = (str(entry.get("name")) for entry, is_fitting in zip(brief, fits, strict=True) if not is_fitting)
+            names = (str(entry.get("name")) for entry, is_fitting in zip(listed, fits, strict=True) if not is_fitting)
             call.note(too_large=", ".join(names))
     sha256 = hashlib.sha256(f"{call.caller.endpoint.bundle.endpoint} {key} ".encode())
     for entry in pageable:

@@ -124,7 +124,11 @@ def _all(schema: GraphQLSchema) -> Iterator[tuple[str, Any]]:
 
 
 def _everything(schema: GraphQLSchema) -> list[str]:
-    return [*coordinates_in_reach(schema), *(name for name in schema.type_map if not name.startswith("__"))]
+    defaults = [
+        f"{each}=" for each, value in _all(schema) if getattr(getattr(value, "ast_node", None), "default_value", None)
+    ]
+    types = [name for name in schema.type_map if not name.startswith("__")]
+    return [*coordinates_in_reach(schema), *defaults, *types]
 
 
 def _spelled(name: str) -> str:
@@ -246,24 +250,26 @@ def _needs_any(schema: GraphQLSchema, coordinate: str, gone: set[str], *, upward
         below = [t.name for t in schema.type_map.values() if "I0" in [i.name for i in getattr(t, "interfaces", ())]]
         if any(f"{name}.{member}" in gone for name in below):
             return True
-    value = dict(_all(schema))[coordinate]
+    value = dict(_all(schema))[coordinate.removesuffix("=")]
+    if coordinate.endswith("="):
+        text = print_ast(value.ast_node.default_value)
+        names = [word for word in ("SALARY", "NONE") if word in text]
+        return any(f"O0.{word}" in gone for word in names) or ("order:" in text and "F1.order" in gone)
     if not hasattr(value, "type"):
         return False  # of an enum
     if get_named_type(value.type).name in gone:
         return True
     if hasattr(value, "args"):
-        required = [name for name, argument in value.args.items() if is_required_argument(argument)]
-        return any(f"{coordinate}({name}:)" in gone for name in required)
-    node = value.ast_node.default_value
-    text = print_ast(node) if node else ""
-    names = [word for word in ("SALARY", "NONE") if word in text]
-    return any(f"O0.{word}" in gone for word in names) or ("order:" in text and "F1.order" in gone)
+        taken = {f"{coordinate}({name}:)": argument for name, argument in value.args.items()}
+        return any(each in gone and (is_required_argument(taken[each]) or f"{each}=" in gone) for each in taken)
+    return False
 
 
 def _has_nothing_left(schema: GraphQLSchema, name: str, gone: set[str]) -> bool:
     type_: Any = schema.type_map[name]
     members = [*getattr(type_, "fields", ()), *getattr(type_, "values", ())]
     required = isinstance(type_, GraphQLInputObjectType) and any(
-        is_required_input_field(value) and f"{name}.{member}" in gone for member, value in type_.fields.items()
+        (is_required_input_field(value) or f"{name}.{member}=" in gone) and f"{name}.{member}" in gone
+        for member, value in type_.fields.items()
     )
     return required or bool(members and all(f"{name}.{member}" in gone for member in members))

@@ -273,13 +273,13 @@ def test_inputs_are_hidden_that_name_a_field_whose_required_argument_is_hidden()
     assert hidden_with(STAFF, "Employee.bonus(year:)") == {"Employee.bonus", "Where.bonusGt", "Order.BONUS_DESC"}
 
 
-def test_default_that_names_what_has_nothing_left_is_hidden() -> None:
+def test_default_that_names_what_is_hidden_is_lost_and_takes_nothing_that_a_caller_can_give() -> None:
     sdl = (
         "type Query { a(f: F = {g: {}}): Int b(f: F = {o: null}): Int } input F { g: G o: O n: Int } input G { x: Int }"
     )
 
-    assert hidden_with(f"{sdl} enum O {{ A }}", "G.x") == {"G", "F.g", "Query.a(f:)"}
-    assert hidden_with(f"{sdl} enum O {{ A }}", "O.A") == {"O", "F.o", "Query.b(f:)"}
+    assert hidden_with(f"{sdl} enum O {{ A }}", "G.x") == {"G", "F.g", "Query.a(f:)="}
+    assert hidden_with(f"{sdl} enum O {{ A }}", "O.A") == {"O", "F.o", "Query.b(f:)="}
 
 
 @pytest.mark.parametrize("name", ["maxPay", "minPay", "MAX_PAY", "payMax"])
@@ -303,6 +303,38 @@ def test_plural_names_the_same_field(field: str, name: str, hidden: bool) -> Non
     sdl = f"type Query {{ es({name}: [Int!]): [E!] }} type E {{ a: Int {field}: Int }}"
 
     assert (f"Query.es({name}:)" in hidden_with(sdl, f"E.{field}")) is hidden
+
+
+MIRRORED = """
+    type Query { shops(where: ShopInput): [Shop!] rules(rule: RuleInput): [Rule!] shop(id: ID): Shop }
+    type Mutation { addRule(rule: RuleInput!): AddedRule }
+    type Shop { id: ID! title: String zone: Zone } type Zone { id: ID! regions: [Region!] }
+    type Region { id: ID! code: String } type AddedRule { rule: Rule }
+    type Rule { id: ID! %s shop: Shop }
+    input ShopInput { title: String rules: [RuleInput!] } input RuleInput { code: String title: String }
+"""
+
+
+def test_input_that_is_called_after_a_type_is_about_its_field() -> None:
+    assert hidden_with(MIRRORED % "code: String", "Region.code") == set()
+
+
+@pytest.mark.parametrize(
+    ("sdl", "own"),
+    [
+        pytest.param(MIRRORED % "code: String", "Rule.code", id="own field of the type"),
+        pytest.param(MIRRORED % "name: String", "Region.code", id="type without such a field"),
+        pytest.param((MIRRORED % "code: String").replace("RuleInput", "RegionInput"), "Region.code", id="other name"),
+        pytest.param((MIRRORED % "code: String").replace("RuleInput", "RuleMaxInput"), "Region.code", id="aggregate"),
+        pytest.param((MIRRORED % "code: String").replace("{ code: S", "{ maxCode: S"), "Region.code", id="maximum"),
+        pytest.param((MIRRORED % "code: String").replace("{ code: S", "{ regionCode: S"), "Region.code", id="owner"),
+        pytest.param((MIRRORED % "code: String").replace("zone: Zone", "zone: Region"), "Region.code", id="contained"),
+        pytest.param((MIRRORED % "code: String").replace("[Shop!]", "[Region!]"), "Region.code", id="returned"),
+        pytest.param((MIRRORED % "code: String region: Region"), "Region.code", id="linked to the payload's row"),
+    ],
+)
+def test_input_that_is_called_after_a_type_may_be_about_a_field_nearby(sdl: str, own: str) -> None:
+    assert any(each.endswith(("Code", ".code")) and "Input." in each for each in hidden_with(sdl, own))
 
 
 def test_inputs_take_the_masks_of_all_the_fields_they_name() -> None:
@@ -361,12 +393,25 @@ def test_field_that_everything_has_does_not_chain() -> None:
         ("Query.b(x:)", set()),
         ("Query.c(x:)", set()),
         ("In.need", {"In", "Query.d(x:)", "Outer.deep", "Outer", "Query.e(x:)", "Query.e"}),
-        ("In.may", {"Query.f(x:)"}),
-        ("Order.SALARY", {"Query.g(x:)", "Query.h(x:)", "Query.i(x:)", "Defaults.order", "Defaults"}),
+        ("In.may", {"Query.f(x:)="}),
+        ("Order.SALARY", {"Query.g(x:)=", "Query.h(x:)=", "Query.i(x:)=", "Defaults.order=", "Query.l(x:)="}),
         ("Money", {"Query.money", "Query.j(x:)"}),
         (
             "Order",
-            {"Query.g(x:)", "Query.h(x:)", "Query.i(x:)", "Defaults.order", "Defaults", "Ordered.order", "Ordered"},
+            # Neither the caller nor the API may give these a value.
+            {
+                *(
+                    "Query.g(x:)",
+                    "Query.h(x:)",
+                    "Query.i(x:)",
+                    "Defaults.order",
+                    "Ordered.order",
+                    "Query.l(x:)",
+                    "Query.m(x:)",
+                ),
+                *("Query.g(x:)=", "Query.h(x:)=", "Query.i(x:)=", "Defaults.order=", "Query.l(x:)="),
+                *("Query.g", "Query.h", "Query.i", "Query.l", "Defaults", "Ordered"),
+            },
         ),
     ],
 )
@@ -376,6 +421,7 @@ def test_what_needs_a_hidden_input_is_hidden_with_it(own: str, follows: set[str]
           a(x: Int!): Int b(x: Int): Int c(x: Int! = 1): Int d(x: In): Int e(x: Outer!): Int
           f(x: In2 = {in: [{need: 1, may: 2}]}): Int g(x: Order = SALARY): Int h(x: [Order!]! = [NAME, SALARY]): Int
           i(x: Ordered = {order: SALARY}): Int money: Money j(x: Money): Int k(x: In3): Int
+          l(x: [Defaults!] = [{}]): Int m(x: Defaults): Int
         }
         input In { need: Int! may: Int } input Outer { deep: In! } input In2 { in: [In3] }
         input In3 { need: Int may: Int }

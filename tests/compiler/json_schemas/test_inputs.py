@@ -174,10 +174,14 @@ def test_nobody_can_call_what_gives_something_hidden_itself(tmp_path: Path, vari
     assert "salaryGt" not in str(tool.entry)
 
 
-def test_default_of_an_input_field_that_is_hidden_goes_with_its_field(tmp_path: Path) -> None:
+def test_default_that_is_hidden_leaves_its_field_which_is_then_required(tmp_path: Path) -> None:
     tool = tool_of(tmp_path, "query E($p: Page) @mcpTool { employees(page: $p) { name } }", "EmployeeOrder.NAME")
 
-    assert list(tool.entry["inputSchema"]["properties"]["p"]["properties"]) == ["size"]
+    page = tool.entry["inputSchema"]["properties"]["p"]
+    assert set(page["properties"]) > {"size"}
+    (required,) = page["required"]
+    assert "default" not in page["properties"][required]
+    assert "NAME" not in page["properties"][required]["enum"]
 
 
 def test_hidden_value_cannot_come_from_a_header(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 
-from handler.compiler.checks.client_rules import MAX_LIST_TOKENS, MAX_LISTED
+from handler.compiler.checks.client_rules import MAX_LISTED
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.compiler.json_schemas.scalars import BUILT_IN, KNOWN, UNKNOWN
+from handler.list_entries import LIST_BUDGET
 from handler.strict_json import JSONObject
 from tests.compiler.json_schemas.random_operations import CONFIG, Operation, operations
 from tests.conftest import DEMO
@@ -171,9 +172,9 @@ def test_list_of_more_tools_than_clients_take_is_doubted(tmp_path: Path) -> None
 
 
 def test_list_of_more_tokens_than_a_conversation_bears_is_doubted(tmp_path: Path) -> None:
-    sized: Any = {"description": "d" * (MAX_LIST_TOKENS * 2)}
+    sized: Any = {"description": "d" * (LIST_BUDGET * 2)}
 
     (doubt,) = doubts_of(many(tmp_path, 3, **sized), "long-tool-list")
 
-    assert doubt == f"index.graphql long-tool-list: more than {MAX_LIST_TOKENS}"
+    assert doubt == f"index.graphql long-tool-list: more than {LIST_BUDGET}"
     assert doubts_of(many(tmp_path, 1, **sized), "long-tool-list") == []

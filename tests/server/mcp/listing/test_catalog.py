@@ -17,6 +17,7 @@ from handler.search.ranking import Ranking
 from handler.server.asgi.response_size import Room
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.mcp.catalog import ranked_of
+from handler.strict_json import to_json_bytes
 from tests.server.mcp.calls.test_consent import YES
 from tests.server.mcp.calls.test_consent import call as modern_call
 from tests.support.endpoints import compiled
@@ -91,7 +92,8 @@ CATALOG = ["catalog", "catalog-call", "catalog-call-mutation"]
         ("false", ALL),
         ("true", ALL),
         ("{hidden: false}", ALL + CATALOG),
-        ("{list: all, list_budget: 1}", ALL),
+        ("{list: all}\nlimits: {list_budget: 1}", ALL),
+        ("true\nlimits: {list_budget: 100}", CATALOG),
         ("{list_budget: 100}", CATALOG),
         ("{list: pinned}", CATALOG),
         ("{list: pinned, name: tools}", ["tools", "tools-call", "tools-call-mutation"]),
@@ -108,10 +110,18 @@ def test_pinned_tools_stay_listed(tmp_path: Path) -> None:
 
 
 def test_budget_is_that_of_the_callers_own_list(tmp_path: Path) -> None:
-    with serving(tmp_path, "{list_budget: 520}", HR) as (function, _):
+    with serving(tmp_path, "true\nlimits: {list_budget: 390}", HR) as (function, _):
         assert listed(function) == CATALOG
-    with serving(tmp_path, "{list_budget: 520}", GUEST) as (function, _):
+    with serving(tmp_path, "true\nlimits: {list_budget: 390}", GUEST) as (function, _):
         assert listed(function) == ["explore", "overdue", "customers"]
+
+
+def test_list_is_shortened_before_tools_leave_it(tmp_path: Path) -> None:
+    with serving(tmp_path, "true\nlimits: {list_budget: 600}", HR) as (function, _):
+        tools = function.request("tools/list", modern=True, headers=HOLDER).result["tools"]
+
+    assert [each["name"] for each in tools] == ALL
+    assert len(to_json_bytes(tools)) <= 4 * 600
 
 
 def test_caller_without_tools_that_write_gets_no_way_to_call_them(tmp_path: Path) -> None:

@@ -14,9 +14,13 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from handler.bundle.model import Bundle
+from handler.bundle.stored import read_record, write_bundle
+from handler.bundle.tools import CatalogTool
 from handler.compiler.compile import Compiled
+from handler.list_entries import LIST_BUDGET
 from handler.server.asgi.response_size import MAX_PAGE_BYTES
-from handler.strict_json import Entry
+from handler.strict_json import Entry, to_json_bytes
 from tests.support.endpoints import compiled, problems_of
 from tests.support.function import Context, Function, event_for, running_function
 from tests.support.sdk import Mode, sdk_client
@@ -38,7 +42,7 @@ limits: {max_schema_bytes: 0, max_output_schema_bytes: 0}
 """
 
 
-def made(folder: Path, described: Sequence[int], *, wide: int = 1, name: str = "api/things") -> Compiled:
+def made(folder: Path, described: Sequence[int], *, wide: int = 1, limits: str = "") -> Compiled:
     """An endpoint with a tool for each of ``described``, which is how many bytes its input takes about."""
     fields = " ".join(f"f{n}: String" for n in range(wide))
     operations = "\n".join(
@@ -48,7 +52,7 @@ def made(folder: Path, described: Sequence[int], *, wide: int = 1, name: str = "
     files = {
         "index.graphql": f"type Query {{ thing(id: ID): Thing }} type Thing {{ {fields} }}",
         "operations/all.graphql": operations,
-        "config.yaml": PUBLIC,
+        "config.yaml": PUBLIC.replace("max_schema_bytes: 0, ", f"max_schema_bytes: 0{limits}, "),
     }
     return compiled(folder, files)
 
@@ -114,15 +118,79 @@ def test_small_list_has_one_page_with_output_schemas(tmp_path: Path) -> None:
     assert all("outputSchema" in tool for tool in result["tools"])
 
 
-def test_output_schemas_are_left_out_before_there_are_pages(tmp_path: Path) -> None:
+def sized(function: Function, *, modern: bool = True) -> tuple[list[Any], int]:
+    """The tools of a list without pages, and the bytes of their JSON."""
+    result = function.request("tools/list", modern=modern).result
+    assert "nextCursor" not in result
+    return result["tools"], len(to_json_bytes(result["tools"]))
+
+
+@pytest.mark.parametrize(("config", "most"), [("", 4 * LIST_BUDGET), (", list_budget: 12000", 48_000)])
+def test_output_schemas_are_shortened_to_the_budget(tmp_path: Path, config: str, most: int) -> None:
+    endpoint = made(tmp_path, [10] * 100, wide=200, limits=config)
+    with running_function(endpoint) as function, running_function(endpoint) as other:
+        tools, size = sized(function)
+        assert sized(function) == (tools, size)
+        assert sized(other) == (tools, size)
+
+    assert len(tools) == 100
+    assert 0.95 * most < size <= most
+    assert 0 < max(len(names_of(tool)) for tool in tools) < 200
+
+
+def names_of(tool: Any) -> list[str]:
+    """The fields of the thing that an output schema names."""
+    root = tool["outputSchema"]["properties"]["data"]["anyOf"][0]["properties"]["thing"]["anyOf"][0]
+    return list(root.get("properties", {}))
+
+
+def test_budget_of_nothing_is_a_page(tmp_path: Path) -> None:
+    with running_function(made(tmp_path, [10] * 60, wide=200, limits=", list_budget: 0")) as function:
+        tools, size = sized(function)
+        assert size > 4 * LIST_BUDGET
+        assert all(len(names_of(tool)) == 200 for tool in tools)
+    with running_function(made(tmp_path / "more", [10] * 110, wide=200, limits=", list_budget: 0")) as function:
+        tools, size = sized(function)
+
+    assert 0.9 * MAX_PAGE_BYTES < size <= MAX_PAGE_BYTES
+    assert len(tools) == 110
+
+
+def test_list_without_output_schemas_by_its_revision_has_more_room(tmp_path: Path) -> None:
+    with running_function(made(tmp_path, [10] * 100, wide=200)) as function:
+        params = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+        function.request("initialize", params)
+        listed = function.request("tools/list", headers={"mcp-protocol-version": "2025-03-26"}).result["tools"]
+
+    assert len(listed) == 100
+    assert not any("outputSchema" in tool for tool in listed)
+
+
+def test_calls_are_checked_by_the_whole_schema_and_list_the_same_after_them(tmp_path: Path) -> None:
     endpoint = made(tmp_path, [10] * 100, wide=200)
     with running_function(endpoint) as function:
-        result = function.request("tools/list", modern=True).result
+        before = sized(function)
+        function.call("Q1", {"id": []})
+        assert sized(function) == before
 
-    assert sum(len(json.dumps(tool.entry)) for tool in endpoint.bundle.tools) > MAX_PAGE_BYTES
-    assert "nextCursor" not in result
-    assert len(result["tools"]) == 100
-    assert not any("outputSchema" in tool for tool in result["tools"])
+
+def test_bundle_of_an_earlier_release_has_the_budget_of_its_catalog_or_the_usual_one(tmp_path: Path) -> None:
+    raw = json.loads(write_bundle(made(tmp_path / "small", [10]).bundle))["content"]
+    del raw["list_budget"]
+    assert read_record(Bundle, raw).list_budget == LIST_BUDGET
+    endpoint = made(tmp_path, [10] * 100, wide=200)
+    catalog = CatalogTool(
+        name="catalog",
+        entry=Entry({"name": "catalog", "inputSchema": {"type": "object"}}),
+        options=replace(endpoint.bundle.tools[0].options, hidden=True),
+        unlisted="above_budget",
+        list_budget=8_000,
+    )
+    tools = (*endpoint.bundle.tools, catalog)
+    with running_function(replace(endpoint, bundle=replace(endpoint.bundle, tools=tools))) as function:
+        _, size = sized(function)
+
+    assert 0.95 * 32_000 < size <= 32_000
 
 
 def test_tool_that_is_larger_than_a_page_has_one_to_itself(tmp_path: Path) -> None:

@@ -88,11 +88,14 @@ def test_check_tells_of_pages_and_of_shortened_schemas(large: Compiled) -> None:
     assert found["pages"] > 1
     assert f"limits.max_schema_bytes shortens the inputSchema of {TOOLS} tools: Op0 (" in told[0]
     size = f"{found['bytes']} bytes: {found['pages']} pages"
-    assert told[-1] == f"The list of tools has {size}, which have no output schemas."
+    assert told[-1] == f"The list of tools has {size}."
+    assert told[-2].startswith("limits.list_budget shortens the list from about ")
+    left_out = f", without output schemas of {TOOLS} tools, descriptions inside arguments of {TOOLS} tools."
+    assert told[-2].endswith(left_out)
 
 
 def test_check_tells_that_a_catalog_keeps_the_list_short(tmp_path: Path) -> None:
-    write_endpoint(tmp_path, files(10, "catalog: true\n"))
+    write_endpoint(tmp_path, files(10, "catalog: true\nlimits: {list_budget: 2000}\n"))
 
     done = ran("check", str(tmp_path))
     told = json.loads(ran("check", str(tmp_path), "--json").out)["endpoints"][0]
