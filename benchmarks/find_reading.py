@@ -2,7 +2,8 @@
 
 ``make find-reading`` plays a model that wants to write each operation: it reads the tool's entries in
 the list, asks the companions, and is done when the answers have shown every coordinate of the operation. The question
-is the operation's name, split into words.
+is the operation's name, split into words. The model knows no other words: it describes what answers have named, and
+searches with the question. An operation that it cannot write so is counted as not done.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import argparse
 import re
 import statistics
 import sys
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -44,7 +45,9 @@ from handler.graph.found_sdl import described_text, found_text
 from handler.graph.index import read_index
 from handler.graph.tool_entry import MAX_SDL_BYTES
 from handler.graph.view import BUILT_IN_SCALARS, View, build_view
+from handler.list_entries import BYTES_PER_TOKEN
 from handler.search.schema_search import SchemaSearch
+from handler.server.mcp.tools_call import MATCHES, TOKENS
 from handler.strict_json import to_json_bytes
 from tests.corpora.fetch import CACHE
 from tests.graph.shop import WIDE, check
@@ -59,23 +62,31 @@ SCHEMAS = {
     "Shopify": ("shopify-storefront", "shopify-customer-account"),
     "Vendure": ("vendure-admin",),
 }
-GATES = {"GitHub": 11_000, "Shopify": 5_000, "Vendure": 5_000}
-"""Greatest medians in bytes."""
+GATES = {"GitHub": (13_000, 0.2), "Shopify": (5_500, 0.8), "Vendure": (4_000, 0.85)}
+"""The greatest median in bytes, and the least share of operations whose root fields are in the first answer."""
 
 LEAST_WRITABLE = 0.95
 
+UNASKED = frozenset({"main"})
+"""Names of programs that anonymous operations have. They say nothing to ask for."""
+
 OPERATIONS = 60
 MAX_BYTES = 65_536
-SEARCH_BYTES, DESCRIBE_BYTES = 1_200, 3_200
+SEARCH_BYTES, DESCRIBE_BYTES = (BYTES_PER_TOKEN * TOKENS[does] for does in ("search", "describe"))
 """The sizes of the companions' answers if a model gives none."""
 
-MATCHES = 8
+MORE = 4
+"""How many times more a stuck model asks for."""
+
+ABSTRACT = ("interface", "union")
 MOST_ASKED = 6
 """Coordinates of one call of the companion that describes."""
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 BLOCK = re.compile(r"^(?:type|interface|input|enum) (\w+)[^\n]*\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 MEMBER = re.compile(r"^  (\w+)(\((.*)\))?", re.MULTILINE)
+FIELD_NAME = re.compile(r"\b[A-Z]\w*\.\w+")
+REQUEST = re.compile(r"^A request for the first: (.*)\Z", re.MULTILINE)
 TYPE_NAME = re.compile(r"\b[A-Z]\w*\b")
 ARGUMENT = re.compile(r"(\w+): ")
 
@@ -91,6 +102,16 @@ class Wanted:
 
     question: str
     coordinates: frozenset[str]
+    roots: frozenset[str]  # the root fields among the coordinates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """An attempt to write an operation."""
+
+    read: int | None  # bytes; None: not done
+    calls: int
+    at_once: bool  # the first answer shows the root fields
 
 
 def main() -> int:
@@ -110,22 +131,33 @@ def main() -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What one schema's operations cost, in bytes; ``None``: not writable within the limit."""
+    """Readings of one schema's operations. ``former``: bytes, ``None``: not done."""
 
     name: str
     types: int
     entry: int
-    found: list[int | None]
+    found: dict[str, Reading]  # by question
     former: list[int | None]
 
     @property
+    def read(self) -> list[int | None]:
+        """Bytes that were read."""
+        return [each.read for each in self.found.values()]
+
+    @property
+    def at_once(self) -> float:
+        """Share of operations whose root fields are in the first answer."""
+        return statistics.fmean(each.at_once for each in self.found.values())
+
+    @property
     def is_held(self) -> bool:
-        """Tell if the median and the share of writable operations are within the gates."""
-        return _middle(self.found) <= GATES[self.name] and _share_of(self.found) >= LEAST_WRITABLE
+        """Return whether the median and both shares are within the gates."""
+        most, least = GATES[self.name]
+        return _middle(self.read) <= most and self.at_once >= least and _share_of(self.read) >= LEAST_WRITABLE
 
 
 def _measured(name: str, corpora: Sequence[str]) -> Row:
-    found: list[int | None] = []
+    found: dict[str, Reading] = {}
     former: list[int | None] = []
     types = entry = 0
     for corpus in corpora:
@@ -133,7 +165,7 @@ def _measured(name: str, corpora: Sequence[str]) -> Row:
         types, entry = max(types, len(model.view.members)), max(entry, model.entry_bytes)
         wanted = list(_wanted(corpus, model.schema))
         for each in Random(corpus).sample(wanted, min(len(wanted), OPERATIONS)):
-            found.append(model.found(each))
+            found[f"{corpus} {len(found)}: {each.question}"] = model.found(each)
             former.append(model.former(each))
     return Row(name=name, types=types, entry=entry, found=found, former=former)
 
@@ -146,8 +178,13 @@ def _wanted(corpus: str, schema: GraphQLSchema) -> Iterator[Wanted]:
             continue
         names = _Names(schema)
         visit(document, TypeInfoVisitor(names.info, names))
-        name = operation.name.value if operation.name else file.stem
-        yield Wanted(question=" ".join(WORD.findall(name)), coordinates=frozenset(names.found - BUILT_IN_SCALARS))
+        words = [word for word in WORD.findall(file.stem) if not word.isdigit()]
+        if UNASKED.issuperset(words):
+            continue
+        root = schema.get_root_type(operation.operation)
+        roots = {each for each in names.found if "(" not in each and root and each.startswith(f"{root.name}.")}
+        coordinates = frozenset(names.found - BUILT_IN_SCALARS)
+        yield Wanted(question=" ".join(words), coordinates=coordinates, roots=frozenset(roots))
 
 
 class _Names(Visitor):
@@ -209,33 +246,62 @@ class _Model:
         self._search = SchemaSearch(self.view)
         self._schemas = ViewSchemas(self.view)
 
-    def found(self, wanted: Wanted) -> int | None:
-        """Return the bytes that are read with the companions."""
-        read, known = self.entry_bytes, set(TYPE_NAME.findall(self._entries))
-        asked: set[str] = set()
+    def found(self, wanted: Wanted) -> Reading:
+        """Read with the companions until all is known, or nothing is left to ask."""
+        answers = self._answers(wanted)
+        first = next(answers)
+        known = set(TYPE_NAME.findall(self._entries)).union(_shown(first), self._asked_in(first))
+        read, calls, at_once = self.entry_bytes + len(first.encode()), 1, wanted.roots <= known
+        while missing := wanted.coordinates - known:
+            answer = answers.send((missing, known))
+            read, calls = read + len(answer.encode()), calls + 1
+            if not answer or read > MAX_BYTES:
+                return Reading(read=None, calls=calls, at_once=at_once)
+            known.update(_shown(answer), self._asked_in(answer))
+        return Reading(read=read, calls=calls, at_once=at_once)
 
-        def take(text: str) -> int:
-            known.update(_shown(text))
-            return len(text.encode())
+    def _asked_in(self, answer: str) -> Set[str]:
+        """Return the coordinates of the request with which an answer ends."""
+        request = REQUEST.search(answer)
+        names = _Names(self.schema)
+        if request:
+            visit(parse(request[1]), TypeInfoVisitor(names.info, names))
+        return names.found
 
-        read += take(self._searched(wanted.question))
-        while read <= MAX_BYTES and (missing := sorted(wanted.coordinates - known)):
-            steps = dict.fromkeys(step for each in missing if (step := _step(each, known, asked)))
-            described = [step for step in steps if " " not in step][:MOST_ASKED]
-            if described:
-                asked.update(described)
-                read += take(described_text(self.view, described, max_bytes=DESCRIBE_BYTES))
-            elif steps:
-                question = next(iter(steps))
-                asked.add(question)
-                read += take(self._searched(question))
+    def _answers(self, wanted: Wanted) -> Generator[str, tuple[Set[str], Set[str]]]:
+        """Yield an answer for each question of a model; an empty one at the end. Take what is missing and known.
+
+        The model has types described that answers named and whose members it lacks, and fields whose arguments it
+        lacks. If that is not enough, it asks for more of these types, for the parts of interfaces and unions that
+        answers named, and then searches anew: for more with the same question, and with each word of the question. The
+        root types in full are last.
+        """
+        roots = {name for name in self.view.index.roots.values() if name in self.view.members}
+        searches = [(wanted.question, MORE), *((word, 1) for word in wanted.question.split())]
+        asked: set[tuple[str, int]] = set()
+        missing, known = yield self._searched(wanted.question)
+        while True:
+            owners = {each.partition(".")[0] for each in missing} & known
+            fields = {field for each in missing if (field := each.partition("(")[0]) != each} & known
+            abstract = {name for name in known & self.view.members.keys() if self.view.index.kind(name) in ABSTRACT}
+            ways = [(owners | fields, 1), (owners - roots, MORE), (abstract, 1), ((), 0), (owners & roots, MORE)]
+            for names, times in ways:
+                if not times and searches:
+                    question, more = searches.pop(0)
+                    missing, known = yield self._searched(question, more)
+                    break
+                if steps := sorted((name, times) for name in names if (name, times) not in asked)[:MOST_ASKED]:
+                    asked.update(steps)
+                    described = [name for name, _ in steps]
+                    missing, known = yield described_text(self.view, described, max_bytes=times * DESCRIBE_BYTES)
+                    break
             else:
-                return None
-        return read if read <= MAX_BYTES else None
+                missing, known = yield ""
 
-    def _searched(self, question: str) -> str:
+    def _searched(self, question: str, times: int = 1) -> str:
         matches = self._search.search(question, MATCHES)
-        return found_text(self.view, [(each.coordinate, each.paths) for each in matches], max_bytes=SEARCH_BYTES)
+        found = [(each.coordinate, each.paths) for each in matches]
+        return found_text(self.view, found, max_bytes=times * SEARCH_BYTES)
 
     def former(self, wanted: Wanted) -> int | None:
         """Return the bytes that were read as the tool's entry advised before: ``__type`` for each type in turn."""
@@ -259,18 +325,6 @@ class _Model:
         return read
 
 
-def _step(coordinate: str, known: Container[str], asked: Container[str]) -> str:
-    """Return what a model asks next for a missing coordinate: a coordinate, or words with spaces; empty if nothing.
-
-    It has a field described that it has seen without its arguments, a type that it has seen named, and then a member
-    that the type's description left out. Of a type that it has not seen it asks in words.
-    """
-    owner, field = coordinate.partition(".")[0], coordinate.partition("(")[0]
-    words = " ".join([*WORD.findall(coordinate), "?"])
-    ways = ([field] if field in known else [owner, field]) if owner in known else [words]
-    return next((way for way in ways if way not in asked), "")
-
-
 def _shown(text: str) -> Iterator[str]:
     """Yield the coordinates that an answer shows, and the types that it names."""
     for name, body in BLOCK.findall(text):
@@ -278,6 +332,7 @@ def _shown(text: str) -> Iterator[str]:
         for member, _, arguments in MEMBER.findall(body):
             yield f"{name}.{member}"
             yield from (f"{name}.{member}({each}:)" for each in ARGUMENT.findall(arguments))
+    yield from FIELD_NAME.findall(text)
     yield from TYPE_NAME.findall(text)
 
 
@@ -287,14 +342,17 @@ def _page(rows: Sequence[Row]) -> str:
         "",
         "`make find-reading`:",
         "",
-        "| schema | types | operations | list entries | median | within 64 KB | median before | within 64 KB before |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| schema | types | operations | list entries | median | calls | done | roots at once | by schema | done |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     lines += [
-        f"| {row.name} | {row.types:,} | {len(row.found)} | {row.entry:,} | {_median(row.found)} | {_share(row.found)} "
+        f"| {row.name} | {row.types:,} | {len(row.found)} | {row.entry:,} | {_median(row.read)} "
+        f"| {statistics.median(each.calls for each in row.found.values()):g} | {_share(row.read)} | {row.at_once:.0%} "
         f"| {_median(row.former)} | {_share(row.former)} |"
         for row in rows
     ]
+    not_done = [name for row in rows for name, each in row.found.items() if each.read is None]
+    lines += ["", f"Not done: {', '.join(not_done) or 'none'}."]
     return "\n".join([*lines, "", *NOTES, ""])
 
 
@@ -304,14 +362,23 @@ NOTES = (
     "",
     "- It reads the entries of the GraphQL tool and of its two companions in the list of tools.",
     "- It asks the search companion for the words of the operation's name, and reads the answer.",
-    "- It has each type described that an answer named and whose members it still lacks, each field whose arguments it",
-    f"  lacks, and each member that a type's description left out, at most {MOST_ASKED} in a call.",
-    "- If no answer named the type of something missing, it searches with the words of the missing coordinate.",
+    "- It has each type described that an answer named and whose members it still lacks, and each field whose",
+    f"  arguments it lacks, at most {MOST_ASKED} in a call. Of a type with members left out it asks for {MORE} times",
+    "  as much.",
+    "- It has interfaces and unions that answers named described, for the names of their types.",
+    f"- If nothing that it knows leads on, it asks its question again for {MORE} times as much, and then searches with",
+    "  each word of the question. The root types in full come last. It never uses a word that neither the question",
+    "  nor an answer has. Operations that it cannot write so are counted.",
     "- It is done when the answers have shown all fields, arguments, input fields, enum values and named types of the",
     "  operation.",
     "",
-    "*Before* is the advice of the entry without search: up to 4 KB of root fields, and one `__type` for each type of",
-    "the operation, with fields and arguments. An answer that is refused for its size ends the attempt.",
+    "*Roots at once*: the first answer shows all root fields of the operation. Anonymous operations have the names of",
+    "functions; those called `main` are left out, because that says nothing to ask for. A player that also searches",
+    "with the words of what it lacks knows too much: of the same answers it read 8,762, 4,945 and 3,539 bytes, where",
+    "this one read 12,567, 5,141 and 3,539.",
+    "",
+    "*By schema* is the advice of the entry without search: up to 4 KB of root fields, and one `__type` for each type",
+    "of the operation, with fields and arguments. An answer that is refused for its size ends the attempt.",
     "An operation that is not done within 64 KB counts as infinitely many bytes in the median.",
 )
 

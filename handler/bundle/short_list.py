@@ -109,9 +109,8 @@ def outer_levels(schema: JSONObject, max_bytes: int) -> JSONObject:
 
     def opened(part: Any, depth: int = 0) -> tuple[Any, Any]:
         """Return a part without references, and its form with nothing below; the part again if that is all of it."""
-        for _ in range(MAX_REFERENCES if isinstance(part, dict) and "$ref" in part else 0):
-            if isinstance(part, dict) and "$ref" in part:
-                part = definitions.get(str(part["$ref"]).removeprefix(REFERENCE), {})
+        if isinstance(part, dict) and "$ref" in part and depth < MAX_REFERENCES:
+            return opened(definitions.get(str(part["$ref"]).removeprefix(REFERENCE), {}), depth + 1)
         if not isinstance(part, dict) or part.keys() <= _LEAF_KEYWORDS:
             return part, part
         choices = part.get("anyOf", part.get("oneOf"))

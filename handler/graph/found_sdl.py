@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from handler.graph.found_request import WRAPPER_MEMBERS, found_request, is_leaf
 from handler.graph.index import InputValue, named_type
 from handler.graph.sdl import keyword_of, print_directive
 from handler.graph.view import BUILT_IN_SCALARS, View
@@ -43,13 +44,11 @@ MAX_DOC_CHARS = 120
 MAX_IMPLEMENTERS = 12
 """Implementers of an interface that are named."""
 
-WRAPPER_MEMBERS = 6
-"""A type with no more members leads to the types below: a page of a list, an edge, the payload of a mutation."""
-
 
 def found_text(view: View, matches: Sequence[tuple[str, Sequence[Sequence[str]]]], *, max_bytes: int) -> str:
     """Return the matches of a question, each with its first way from a root field, and the SDL of these ways.
 
+    A request for the best match ends the text if the request takes at most half of the room.
     ``matches`` are coordinates, best first, each with its paths.
     """
     if not matches:
@@ -60,7 +59,10 @@ def found_text(view: View, matches: Sequence[tuple[str, Sequence[Sequence[str]]]
         way = list(paths[0] if paths else ())
         ways.append(way if way and way[-1] == coordinate else [*way, coordinate])
     heading = ["Found, best first:", *(f"- {' > '.join(way)}" for way in ways)]
-    part = Slice(view, max_bytes=max_bytes - len("\n".join(heading).encode()))
+    room = max_bytes - len("\n".join(heading).encode())
+    request = found_request(view, ways[0], [coordinate for coordinate, _ in matches])
+    ending = [f"A request for the first: {request}"] if 0 < TYPE_SHARE * len(request) <= room else []
+    part = Slice(view, max_bytes=room - len("".join(ending)))
     fits = [_add_way(part, ways[0])]
     _add_around(view, part, ways[0])  # the best match is shown with its surroundings, before the others
     fits += [_add_way(part, way) for way in ways[1:]]
@@ -68,7 +70,7 @@ def found_text(view: View, matches: Sequence[tuple[str, Sequence[Sequence[str]]]
         _add_around(view, part, way)
     left_out = [" > ".join(way) for way, fit in zip(ways, fits, strict=True) if not fit]
     remark = [f"Left out: {_some(left_out)}. Ask for fewer things at a time."] if left_out else []
-    return "\n".join([*heading, "", part.text(), *remark])
+    return "\n".join([*heading, "", part.text(), *remark, *ending])
 
 
 def described_text(view: View, coordinates: Sequence[str], *, max_bytes: int) -> str:
@@ -252,11 +254,6 @@ class Slice:
         related = self._related(name)
         opening = "" if "{" in related else " {"
         return f"{keyword_of(kind)} {name}{related}{opening}\n{body}\n}}"
-
-
-def is_leaf(view: View, type_text: str) -> bool:
-    """Return whether a field of this type takes no selection."""
-    return view.index.kind(named_type(type_text)) in ("scalar", "enum")
 
 
 def first_sentence(printed: str) -> str:

@@ -14,7 +14,7 @@ SCHEMA_SDL = "{schema_sdl}"
 MAX_SDL_BYTES = 16_384
 """Largest schema in a default description; a larger one is summarised, because clients cut or refuse it."""
 
-MAX_NAMES_BYTES = 280
+MAX_NAMES_BYTES = 160
 """Size of the root fields' names in a summary, which replaces a schema above the other limit. The names are examples:
 a search finds the others."""
 
@@ -81,8 +81,7 @@ def _query_description(sdl: str | None, view: View) -> str:
     return (
         f"{head} The schema is too large to show here. Root fields:\n\n"
         + "\n".join(lines)
-        + f"\n\nSearch the schema with a request such as {QUESTION}. "
-        "Read what is found with __definitions(coordinates:) or __type(name:)."
+        + f"\n\nSearch it with {QUESTION}, and read what is found with __definitions(coordinates:) or __type(name:)."
     )
 
 

@@ -8,6 +8,7 @@ from itertools import filterfalse, islice
 from string import ascii_lowercase
 
 from handler.cold.records import record
+from handler.search.phrases import MEANINGS, PHRASES
 from handler.search.stems import doers, stem
 from handler.search.words import MAX_CHARS, MAX_WORDS, Vocabulary
 
@@ -96,13 +97,15 @@ class Question:
 def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool], begun: Begun) -> Question:
     """Read a question. ``known`` and ``begun`` have the words of the parts that are searched."""
     text = _NUMBER_OF.sub("how many", text[:MAX_CHARS])
+    text = " ".join([text, *(name for pattern, name in PHRASES.items() if pattern.search(text))])
     stems = list(dict.fromkeys(vocabulary.asked(text)))[:MAX_WORDS]
     guessed = {word: _parts(word, known, begun) for word in islice(filterfalse(known, stems), MAX_GUESSED)}
     words = {}
     for at, word in enumerate(stems):
         others = (*vocabulary.synonyms(word), *filter(known, _compounds(stems, at)), *guessed.get(word, ()))
         persons = () if word in _OF_ALL else filter(known, doers(word))
-        words[word] = tuple(dict.fromkeys((word, *others, *persons)))
+        same = filter(known, MEANINGS.get(word, ()))
+        words[word] = tuple(dict.fromkeys((word, *others, *persons, *same)))
     verb = _TELLS.match(text)
     return Question(
         words,

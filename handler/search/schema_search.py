@@ -20,10 +20,11 @@ from handler.cold.records import record
 from handler.graph.view import View
 from handler.search.corpus import Corpus, Named, Places
 from handler.search.paths import Paths
+from handler.search.phrases import CALLER, OF_CALLER
 from handler.search.postings import read_postings, read_vocabulary
 from handler.search.question import Question, read_question
 from handler.search.ranking import best, rarity
-from handler.search.words import Vocabulary
+from handler.search.words import MAX_CHARS, Vocabulary
 
 MAX_PLACES = 6_000
 """Places of a question's words that are read."""
@@ -54,6 +55,9 @@ NOT_TOLD, TOLD = 0.5, 2.0
 
 UNASKED = 0.3
 """Share of a score that depends on how much of a name the question has."""
+
+BEST = 2.0
+"""Score above all others."""
 
 AGAIN = 0.5
 """Factor of each further result of the same type."""
@@ -145,6 +149,9 @@ class SchemaSearch:
             group = self._group(number)
             coordinate = self._folded.get(corpus.owners[number]) or corpus.coordinate(number)
             results.append(_Result(score + OF_GOOD_TYPE * types.get(group, 0.0), coordinate, group, number))
+        if OF_CALLER.search(text, 0, MAX_CHARS):
+            root, names = self.view.index.roots.get("query", ""), self.view.root_fields().get("query", ())
+            results += [_Result(BEST, f"{root}.{name}", name) for name in sorted(names) if CALLER.fullmatch(name)]
         best_of: dict[str, _Result] = {}
         for result in results:
             other = best_of.get(result.coordinate)

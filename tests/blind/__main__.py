@@ -22,8 +22,8 @@ HEADINGS = (
     *("style", "recovered without hiding", "inputs tried", "requests accepted", "that tell something hidden"),
     "recovered",
 )
-PROBES = 2_000
-DOCUMENTS = 500
+PROBES = 1_000
+DOCUMENTS = 200
 
 
 @dataclass(frozen=True, kw_only=True)

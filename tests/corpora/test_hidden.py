@@ -20,7 +20,7 @@ def test_view_accepts_nothing_that_touches_what_is_hidden_and_little_else_is_ref
     tallies = list(run(corpus, "slice", documents=DOCUMENTS))
 
     assert faults(tallies) == []
-    assert all(tally.touching and tally.others for tally in tallies)
+    assert all(tally.touching and tally.others and tally.tried for tally in tallies)
 
 
 SCHEMA = build_schema(

@@ -42,6 +42,7 @@ from handler.errors.calls import DocumentRefused
 from handler.graph.documents.document_check import check_document
 from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.index import read_index
+from handler.graph.sdl import print_view
 from handler.graph.view import build_view
 from handler.policy.evaluation import Evaluation, hidden_from
 from tests.corpora.fetch import fetch
@@ -49,6 +50,7 @@ from tests.corpora.lost import with_what_is_lost
 from tests.corpora.touched import touched
 from tests.corpora.verdicts import read_sdl
 from tests.graph.documents.random_documents import random_document
+from tests.support.schemas import schema_of_sdl, schemas_of
 
 CORPORA = ("github", "shopify-storefront", "vendure-admin")
 WAYS = ("pattern", "policy", "hide")
@@ -75,7 +77,7 @@ LIMITS = Limits(
 
 HEADINGS = (
     *("schema", "way", "touch something hidden", "of these accepted", "touch nothing lost", "of these refused"),
-    *("touch nothing hidden", "of these refused"),
+    *("touch nothing hidden", "of these refused", "answered otherwise than without what is hidden"),
 )
 """Nothing is lost: neither are inputs that the names of hidden fields are found in. Nothing is hidden: they may be."""
 
@@ -92,6 +94,8 @@ class Tally:
     refused: tuple[str, ...]
     without: int
     without_refused: tuple[str, ...]
+    tried: int
+    differing: tuple[str, ...]
 
     def cells(self) -> tuple[str, ...]:
         counts = (f"{count:,}" for count in (self.touching, len(self.accepted)))
@@ -101,6 +105,7 @@ class Tally:
             *counts,
             *_share(self.others, self.refused),
             *_share(self.without, self.without_refused),
+            f"{len(self.differing):,} of {self.tried:,}",
         )
 
 
@@ -135,6 +140,7 @@ def faults(tallies: Sequence[Tally]) -> list[str]:
     """What breaks a bound: each document that is accepted and must not be, and too many that are refused."""
     others, refused = sum(each.others for each in tallies), sum(len(each.refused) for each in tallies)
     found = [f"accepted although it touches something hidden: {text}" for each in tallies for text in each.accepted]
+    found += [f"answered otherwise than without what is hidden: {text}" for each in tallies for text in each.differing]
     if refused > MOST_REFUSED * others:
         found.append(f"{tallies[0].corpus}: {refused} of {others} refused that touch nothing hidden")
     return found
@@ -150,6 +156,8 @@ def summed(tallies: Sequence[Tally]) -> Tally:
         refused=tuple(text for each in tallies for text in each.refused),
         without=sum(each.without for each in tallies),
         without_refused=tuple(text for each in tallies for text in each.without_refused),
+        tried=sum(each.tried for each in tallies),
+        differing=tuple(text for each in tallies for text in each.differing),
     )
 
 
@@ -165,6 +173,7 @@ def run(corpus: str, seed: str, *, documents: int = DOCUMENTS) -> Iterator[Tally
     for way in WAYS:
         hidden = random_hidden(schema_of(corpus), way, requests, random)
         schemas = view_of(corpus, way, tuple(hidden))
+        never = schemas_of(schema_of_sdl(print_view(schemas.view)))  # in which nothing hidden has ever existed
         gone = with_what_is_lost(schema_of(corpus), hidden)
         requests += _missing(requests, drawn, gone, least=round(LEAST_OTHERS * documents))
         touching = [each for each in requests if not each.touches.isdisjoint(hidden)]
@@ -180,6 +189,8 @@ def run(corpus: str, seed: str, *, documents: int = DOCUMENTS) -> Iterator[Tally
             refused=_refusals(schemas, others, hidden),
             without=len(without),
             without_refused=_refusals(schemas, without, hidden),
+            tried=len(requests),
+            differing=tuple(each.text for each in requests if refusal(schemas, each) != refusal(never, each)),
         )
 
 
@@ -311,11 +322,11 @@ def _config(schema: GraphQLSchema, way: str, hidden: Sequence[str]) -> dict[str,
 
 
 def refusal(schemas: ViewSchemas, request: Request) -> str:
-    """Why a view refuses a request; empty if it does not."""
+    """Why a view refuses a request, with all errors; empty if it does not."""
     try:
         check_document(request.text, schemas=schemas, operation_name=None, variables=request.variables, limits=LIMITS)
     except DocumentRefused as exc:
-        return str(exc).partition("\n")[0]
+        return str(exc)
     return ""
 
 

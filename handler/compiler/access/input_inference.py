@@ -44,6 +44,9 @@ from handler.compiler.schema.visibility import FieldsType, schema_fields, types_
 MIN_LETTERS = 3
 """Letters of a field that a longer word may begin with. Shorter matches are chance, unless the rest is an operator."""
 
+STEPS_NEARBY = 3
+"""From a connection by its edges to the rows, and to what these contain."""
+
 
 class Questions:
     """The inputs of one schema (arguments, input fields, enum values), and the types that they ask about.
@@ -55,6 +58,7 @@ class Questions:
         self._schema = schema
         self._reached: dict[str, set[str]] = {}  # type -> the types that can be reached from it
         self._leading: dict[frozenset[str], frozenset[str]] = {}  # types -> the types that lead to one of them
+        self._nearby: dict[str, set[str]] = {}
 
     def that_name(self, field: str, types: Collection[str]) -> Iterator[str]:
         """Yield the coordinates that name a field of ``types`` and choose rows by it.
@@ -104,6 +108,15 @@ class Questions:
         if type_name not in self._reached:
             self._reached[type_name] = reachable([type_name], self._below)
         return self._reached[type_name]
+
+    def nearby(self, type_name: str) -> set[str]:
+        """Return the types in a few steps of a selection: the rows of a page or payload, and what these contain."""
+        if type_name not in self._nearby:
+            types = {type_name}
+            for _ in range(STEPS_NEARBY):
+                types |= {below for each in types for below in self._below.get(each, ())}
+            self._nearby[type_name] = types
+        return self._nearby[type_name]
 
     def _asking(self, inputs: Iterable[InputMember], types: Collection[str]) -> Iterator[str]:
         leading = self.leading_to(types)
@@ -222,7 +235,10 @@ class _Judge:
 
     def asks(self, taken: InputMember) -> bool:
         """Return whether an input chooses rows by the field."""
-        if self._questions.rows.mirror_another(taken, self._mention, self._guarded):
+        answers = (*taken.asked.chosen(), *taken.asked.data)
+        if self._questions.rows.mirror_another(taken, self._mention, self._guarded) and all(
+            self._questions.nearby(answer.type).isdisjoint(self._guarded.types) for answer in answers
+        ):
             return False
         if any(self._is_about(answer, taken, near=True) for answer in taken.asked.near):
             return True
@@ -340,7 +356,6 @@ class Rows:
         self._behind: dict[str, tuple[list[FieldsType], bool]] = {}
         self._fields: dict[str, frozenset[str]] = {}
         self._linked_alike: dict[str, bool] = {}
-        self._contents: dict[str, frozenset[str]] = {}
 
     def speak_of_own(self, answer: ReturnedType, taken: InputMember, mention: Mention, guarded: Guarded) -> bool:
         """Return whether an input that mentions a field means one that all rows of an answer have unguarded.
@@ -359,44 +374,16 @@ class Rows:
         return all(row.name not in guarded.types and self._has(row, guarded.field) for row in rows)
 
     def mirror_another(self, taken: InputMember, mention: Mention, guarded: Guarded) -> bool:
-        """Return whether an input is a field of another type, after which its own type is called, and of no row nearby.
+        """Return whether an input's type is called after another type, whose rows have the field unguarded.
 
-        ``LabelInput.name`` is the name of a ``Label``, unless a field that takes it returns or contains a guarded type.
+        ``LabelInput.name`` is the name of a ``Label``.
         """
-        type_name = taken.coordinate.partition(".")[0]
-        another = self._mirrored.get(type_name) if "(" not in taken.coordinate else None
-        if another is None or not all(BESIDE_OWN.intersection(word) for word in (*mention.before, *mention.after)):
+        name = taken.coordinate.partition(".")[0]
+        type_ = self._schema.type_map.get(MIRRORS.sub("", name))
+        if not all(BESIDE_OWN.intersection(word) for word in (*mention.before, *mention.after)):
             return False
-        if not all(row.name not in guarded.types and self._has(row, guarded.field) for row in another):
-            return False
-        answers = {answer.type for answer in (*taken.asked.chosen(), *taken.asked.data)}
-        return all(self._contained(answer).isdisjoint(guarded.types) for answer in answers)
-
-    @cached_property
-    def _mirrored(self) -> Mapping[str, list[FieldsType]]:
-        """Input type -> the rows of the type that it is called after."""
-        types = {type_.name: type_ for type_ in types_with_fields(self._schema) if type_ not in self._roots}
-        mirrored = ((name, types.get(MIRRORS.sub("", name))) for name in self._schema.type_map)
-        return {name: _possible(self._schema, type_) for name, type_ in mirrored if type_ and type_.name != name}
-
-    def _contained(self, type_name: str) -> frozenset[str]:
-        """Return the types that an answer of a type returns or contains: rows, and what they or a payload link to."""
-        if type_name not in self._contents:
-            type_ = self._schema.type_map[type_name]
-            held = self._with_rows([type_])
-            if "id" not in getattr(type_, "fields", ()):  # a page, an edge or the payload of a mutation
-                held += self._linked_to(held)
-            self._contents[type_name] = frozenset(each.name for each in (*held, *self._linked_to(held)))
-        return self._contents[type_name]
-
-    def _linked_to(self, types: Iterable[FieldsType]) -> list[FieldsType]:
-        return self._with_rows({target for type_ in types for _, target in links(type_) if target not in self._roots})
-
-    def _with_rows(self, types: Iterable[GraphQLNamedType]) -> list[FieldsType]:
-        """Return what types may stand for, with the rows on pages."""
-        return [
-            row for type_ in types for each in (type_, rows_on(type_)) if each for row in _possible(self._schema, each)
-        ]
+        rows = _possible(self._schema, type_) if type_ and type_ not in self._roots and type_.name != name else []
+        return bool(rows) and all(row.name not in guarded.types and self._has(row, guarded.field) for row in rows)
 
     def _may_hold(self, rows: Sequence[FieldsType], guarded: Guarded) -> bool:
         """Return whether some row without an ``id`` has a list below it that leads to a guarded type."""

@@ -6,7 +6,9 @@ Source: IBM API Connect for GraphQL, "directive @tool", "Tool descriptions".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from textwrap import shorten
 
 from graphql import (
     ArgumentNode,
@@ -55,6 +57,12 @@ OF_GRAPHQL_TOOLS: Mapping[str, str] = {
 NOT_ABOUT_IT = re.compile(r"\s*(?:import\b|eslint-|prettier-|Copyright\b|SPDX-|TODO\b|FIXME\b)")
 """Lines for other tools or for the maintainers of the file, not for models."""
 
+MAX_NAMED, MAX_SELECTIONS_CHARS = 40, 200
+"""Fields and characters of a description that is made of an operation's selections."""
+
+_Holder = OperationDefinitionNode | FieldNode
+_Fragments = Mapping[str, FragmentDefinitionNode]
+
 _TEMPLATE_NAME = re.compile(r"\{(\w+)\}")
 
 
@@ -89,21 +97,57 @@ def operation_description(
 def _root_descriptions(operation: AuthorOperation, schema: GraphQLSchema) -> str:
     """Return the schema's descriptions of an operation's root fields; with names if there are several fields."""
     root = schema.get_root_type(operation.node.operation)
-    fragments = fragments_of(operation.document)
     texts: dict[str, str] = {}
-    waiting: list[Node] = [node for node in operation.document.definitions if isinstance(node, OperationDefinitionNode)]
-    while waiting:
-        match waiting.pop():
-            case FieldNode(name=name):
-                if root and name.value in root.fields:
-                    texts.setdefault(name.value, (root.fields[name.value].description or "").strip())
-            case FragmentSpreadNode(name=name):
-                waiting.append(fragments[name.value])
-            case OperationDefinitionNode() | FragmentDefinitionNode() | InlineFragmentNode() as holder:
-                waiting += reversed(holder.selection_set.selections)
+    for field in _fields_below(operation.node, fragments_of(operation.document)):
+        if root and field.name.value in root.fields:
+            texts.setdefault(field.name.value, (root.fields[field.name.value].description or "").strip())
     if len(texts) == 1:
         return next(iter(texts.values()))
     return "\n".join(f"- {name}: {text}" for name, text in texts.items() if text)
+
+
+def selections_description(operation: AuthorOperation) -> str:
+    """Return the description of a tool without another one: root fields, arguments and the first selections.
+
+    The names are those of the tool's arguments and of its answer.
+    """
+    fragments = fragments_of(operation.document)
+    roots = list(islice(_fields_below(operation.node, fragments), MAX_NAMED))
+    names = [_response_name(field) for field in roots]
+    below = islice(_names_below(roots[0] if len(roots) == 1 else operation.node, fragments), MAX_NAMED)
+    arguments = f"({', '.join(operation.variables)})" if operation.variables else ""
+    selections = ", ".join(name for name in dict.fromkeys(below) if name not in (*names, "__typename"))
+    text = f"{operation.kind.capitalize()} {', '.join(dict.fromkeys(names))}{arguments}"
+    return shorten(f"{text}: {selections}." if selections else f"{text}.", MAX_SELECTIONS_CHARS, placeholder=" …")
+
+
+def _names_below(holder: _Holder, fragments: _Fragments) -> Iterator[str]:
+    """Yield the names of the values of an answer, level by level, each with the name of the object that has it."""
+    level: Sequence[tuple[str, _Holder]] = [("", holder)]
+    while level:
+        fields = [
+            (owner, field) for owner, each in level for field in islice(_fields_below(each, fragments), MAX_NAMED)
+        ]
+        yield from (f"{owner}{_response_name(field)}" for owner, field in fields if not field.selection_set)
+        level = [(f"{_response_name(field)}.", field) for _, field in fields if field.selection_set][:MAX_NAMED]
+
+
+def _fields_below(holder: _Holder, fragments: _Fragments) -> Iterator[FieldNode]:
+    """Yield the fields that an operation, a field or a fragment selects, those of each fragment once."""
+    waiting: list[Node] = list(reversed(holder.selection_set.selections)) if holder.selection_set else []
+    left = dict(fragments)
+    while waiting:
+        match waiting.pop():
+            case FieldNode() as field:
+                yield field
+            case FragmentSpreadNode(name=name) if name.value in left:
+                waiting += reversed(left.pop(name.value).selection_set.selections)
+            case InlineFragmentNode(selection_set=below):
+                waiting += reversed(below.selections)
+
+
+def _response_name(field: FieldNode) -> str:
+    return (field.alias or field.name).value
 
 
 def variable_descriptions(

@@ -26,6 +26,7 @@ from handler.compiler.json_schemas.descriptions import (
     enum_text,
     fill_template,
     operation_description,
+    selections_description,
     variable_descriptions,
 )
 from handler.compiler.json_schemas.input_schema import (
@@ -156,7 +157,7 @@ def _made_tool(
     output, shortened_from = _output_schema(context, operation, options, mask=mask)
     entry = {
         "name": declaration.name,
-        "description": description or f"Runs the GraphQL {operation.kind} {operation.name}.",
+        "description": description or selections_description(operation),
         "inputSchema": context.definitions.shared(advertised),
         **output,
         "annotations": default_annotations(writes=operation.kind == "mutation"),

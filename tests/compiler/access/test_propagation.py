@@ -308,7 +308,8 @@ def test_plural_names_the_same_field(field: str, name: str, hidden: bool) -> Non
 MIRRORED = """
     type Query { shops(where: ShopInput): [Shop!] rules(rule: RuleInput): [Rule!] shop(id: ID): Shop }
     type Mutation { addRule(rule: RuleInput!): AddedRule }
-    type Shop { id: ID! title: String zone: Zone } type Zone { id: ID! regions: [Region!] }
+    type Shop { id: ID! title: String zone: Zone } type Zone { id: ID! area: Area }
+    type Area { country: Country } type Country { regions: [Region!] }
     type Region { id: ID! code: String } type AddedRule { rule: Rule }
     type Rule { id: ID! %s shop: Shop }
     input ShopInput { title: String rules: [RuleInput!] } input RuleInput { code: String title: String }

@@ -221,7 +221,7 @@ def test_blank_text_is_none_for_a_tool_and_in_a_schema(tmp_path: Path) -> None:
     }
     entry = prescribed_tool(compiled(tmp_path, files), "O").entry
 
-    assert entry["description"] == "Runs the GraphQL query O."
+    assert entry["description"] == "Query a(x)."
     assert entry["inputSchema"]["properties"]["x"]["description"] == "its type"
     assert entry["inputSchema"]["properties"]["x"]["properties"]["b"]["description"] == "its size"
 
@@ -282,7 +282,7 @@ def test_texts_of_the_api_are_no_templates(tmp_path: Path) -> None:
         ('description: "of the directive"', '"of the operation"', "# above", "of the directive"),
         ("", '"of the operation"', "# above", "of the operation"),
         ("", "", "# above\n# in {endpoint_name}", "above\nin things"),
-        ("", "", "", "Runs the GraphQL query O."),
+        ("", "", "", "Query a."),
     ],
 )
 @pytest.mark.parametrize("flat", [True, False])
@@ -298,6 +298,80 @@ def test_tool_is_described_by_the_strongest_text_there_is(
     }
 
     assert prescribed_tool(compiled(tmp_path, files), "O").entry["description"] == expected
+
+
+UNDESCRIBED = """
+type Query { order(id: ID!): Order orders(first: Int, shop: ID): Orders! count(shop: ID): Int }
+type Mutation { cancel(number: String, why: String): Order }
+type Orders { nodes: [Order!]! total: Int! }
+type Order { id: ID! lines: [Line!]! by: Person name: String }
+type Line { sku: String product: Product }
+type Product { name: String }
+interface Person { name: String }
+type Staff implements Person { name: String badge: Int }
+"""
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        (
+            "query O($id: ID!) { order(id: $id) { lines { sku product { name } } id __typename by { name } } }",
+            "Query order(id): id, lines.sku, by.name, product.name.",
+        ),
+        (
+            (
+                "query O($first: Int, $shop: ID @mcpBind(value: 1)) "
+                "{ orders(first: $first, shop: $shop) { nodes { id } total } count(shop: $shop) }"
+            ),
+            "Query orders, count(first): orders.total, nodes.id.",
+        ),
+        ('mutation O($why: String) { done: cancel(number: "1", why: $why) { id } }', "Mutation done(why): id."),
+        (
+            (
+                "query O($id: ID!) { order(id: $id) { ...F } } "
+                "fragment F on Order { number: id by { ... on Staff { badge } name } }"
+            ),
+            "Query order(id): number, by.badge, by.name.",
+        ),
+        ("query O { count }", "Query count."),
+    ],
+)
+def test_tool_without_any_description_is_described_by_its_selections(
+    tmp_path: Path, operation: str, expected: str
+) -> None:
+    files = {"index.graphql": UNDESCRIBED, "operations/o.graphql": _as_tool(operation)}
+    entry = prescribed_tool(compiled(tmp_path, files), "O").entry
+
+    assert entry["description"] == expected
+
+
+def test_long_selections_are_cut(tmp_path: Path) -> None:
+    columns = [f"column_{number}" for number in range(90)]
+    files = {
+        "index.graphql": f"type Query {{ row: Row }} type Row {{ {' '.join(f'{each}: Int' for each in columns)} }}",
+        "operations/o.graphql": f"query O @mcpTool {{ row {{ {' '.join(columns)} }} }}",
+    }
+    text = prescribed_tool(compiled(tmp_path, files), "O").entry["description"]
+
+    assert text.startswith("Query row: column_0, column_1, ")
+    assert text.endswith(", …")
+    assert len(text) <= 200
+
+
+def test_fragments_that_double_their_fields_do_not_hold_up_the_compiler(tmp_path: Path) -> None:
+    fragments = " ".join(f"fragment F{at} on Query {{ ...F{at + 1} ...F{at + 1} }}" for at in range(60))
+    files = {
+        "index.graphql": "type Query { a: Int }",
+        "operations/o.graphql": f"query O @mcpTool {{ ...F0 }} {fragments} fragment F60 on Query {{ a }}",
+    }
+
+    assert prescribed_tool(compiled(tmp_path, files), "O").entry["description"] == "Query a."
+
+
+def _as_tool(operation: str) -> str:
+    head, brace, rest = operation.partition(" { ")
+    return f"{head} @mcpTool{brace}{rest}"
 
 
 OF_THE_API = """
@@ -319,7 +393,7 @@ type Mutation { "Sets it." set: Int }
         ("query O @mcpTool { b c a }", "- b: Counts.\n- a: Finds {endpoint_name}."),
         ("query O @mcpTool { ...F ... { c } } fragment F on Query { ...G } fragment G on Query { b }", "- b: Counts."),
         ("query O @mcpTool { ...F } fragment F on Query { b }", "Counts."),
-        ("query O @mcpTool { c }", "Runs the GraphQL query O."),
+        ("query O @mcpTool { c }", "Query c."),
         ("# of the author\nquery O @mcpTool { b }", "of the author"),
     ],
 )
@@ -328,7 +402,7 @@ def test_tool_without_words_is_described_by_the_root_fields(tmp_path: Path, oper
 
     assert prescribed_tool(made, "O").entry["description"] == expected
     undescribed = [Reported(warning) for warning in made.client_warnings if "description" in str(warning)]
-    assert bool(undescribed) == expected.startswith("Runs")
+    assert bool(undescribed) == expected.startswith("Query c")
 
 
 def test_tools_of_which_nothing_says_what_they_are_for_are_one_warning(tmp_path: Path) -> None:

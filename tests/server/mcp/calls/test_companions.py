@@ -101,6 +101,18 @@ def test_question_finds_the_way_from_a_root_field_with_the_arguments_of_each_ste
     assert "column_7" not in text
 
 
+def test_answer_ends_with_a_request_that_the_tool_takes(tmp_path: Path) -> None:
+    with serving(tmp_path) as function:
+        text = function.call("shop-search", {"question": "cancel an order"}).text
+        request = text.rpartition("\nA request for the first: ")[2]
+        sent = function.query("shop", request, variables={"id": "1"})
+        refused = function.query("shop", request.replace("state", "stat"), variables={"id": "1"})
+
+    assert request == "mutation ($id: ID!) { cancelOrder(id: $id) { cancelledOn id state } }"
+    assert sent.result["_meta"] == {"stile/code": "upstream-error"}  # the document is valid, and there is no API
+    assert refused.result["_meta"] == {"stile/code": "document-refused"}
+
+
 def test_answer_keeps_to_its_size_and_says_what_is_left_out(tmp_path: Path) -> None:
     with serving(tmp_path) as function:
         small = function.call("shop-search", {"question": "column 7 of wide", "maxTokens": 200}).text
