@@ -15,7 +15,7 @@ from handler.list_entries import BYTES_PER_TOKEN
 from handler.strict_json import JSONObject, to_well_formed_json
 from handler.text.sentences import counted
 
-ENVELOPE_BYTES = 200
+ENVELOPE_BYTES = 150
 """The room for ``extensions``, and for the bytes that the first note has more than the least."""
 
 TRIES = 4
@@ -209,7 +209,7 @@ class CallForm:
         filters = [_name_of(each) for role in roles if (each := self._usable(place, role))][:MAX_FILTERS]
         counts = list(place.counts[:1] if self.writes_text and place.total is None else ())
         members = {"total": place.total, "filters": filters, "counts": counts}
-        how = f"{note['how']} The rest has {counted(place.dropped, 'item')}, about {tokens:,} tokens."
+        how = f"{note['how']} Left: {counted(place.dropped, 'item')}, about {tokens:,} tokens."
         how += f" To narrow it: {', '.join(filters)}." if filters else ""
         how += f" To count it: {', '.join(counts)}." if counts else ""
         longer = {**note, **{name: value for name, value in members.items() if value not in (None, [])}, "how": how}

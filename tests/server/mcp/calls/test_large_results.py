@@ -216,7 +216,7 @@ def test_connection_names_the_last_row_that_is_kept(function: Function) -> None:
     assert note["total"] == COUNT
     assert_tokens_of_rest(answer)
     how = f'Call again with the same arguments, and after: "{last}". '
-    assert note["how"] == f"{how}The rest has {note['dropped']} items, about {note['tokens']:,} tokens."
+    assert note["how"] == f"{how}Left: {note['dropped']} items, about {note['tokens']:,} tokens."
 
 
 def assert_tokens_of_rest(answer: Answer) -> None:
@@ -282,7 +282,7 @@ def test_request_that_a_model_writes_is_cut_by_its_view(function: Function) -> N
     answer = function.query("ask", "{ some: orders { edges { cursor node { id note } } pageInfo { endCursor } } }")
     last = json.loads(answer.text)["data"]["some"]["edges"][-1]["cursor"]
 
-    assert note_of(answer)["how"].startswith(f'Ask again for this field with after: "{last}". The rest has ')
+    assert note_of(answer)["how"].startswith(f'Ask again for this field with after: "{last}". Left: ')
     assert "next" not in note_of(answer)
 
 
@@ -300,7 +300,7 @@ def test_request_that_cannot_be_paged_names_the_largest_fields(function: Functio
     answer = function.query("ask", "{ orders { nodes { id note } } }")
 
     note = note_of(answer)
-    rest = f"The rest has {note['dropped']} items, about {note['tokens']:,} tokens."
+    rest = f"Left: {note['dropped']} items, about {note['tokens']:,} tokens."
     offers = "To narrow it: by, salary, status. To count it: totalCount."
     assert note["how"] == f"Ask for fewer fields, of which the largest are note, id. {rest} {offers}"
 
