@@ -134,7 +134,8 @@ class _Walk:
         if not (lists or below or string):
             return None
         paging = self._paging(nodes)
-        if paging and not lists and all(role.startswith(FILTER) for role in paging):
+        is_list = lists or (below and (below.rows or below.counts))
+        if paging and not is_list and all(role.startswith(FILTER) for role in paging):
             paging = {}  # arguments of a field without pages narrow no list
         return None if paging is None else Member(depth=lists, below=below, string=string, paging=paging)
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from graphql import build_schema, graphql_sync
 
-from tests.support.endpoints import PUBLIC, compiled
+from tests.support.endpoints import PUBLIC, compiled, prescribed_tool
 from tests.support.function import Answer, Function, running_function
 from tests.support.sdk import Mode, sdk_client
 
@@ -358,3 +358,19 @@ def test_note_names_filters_and_counts_that_the_caller_sees(tmp_path: Path, hidd
     assert note["filters"] == ["by", *([] if hidden else ["salary"]), "status"]
     assert note.get("counts", []) == ([] if hidden else ["totalCount"])
     assert ("totalCount" in str(note), "salary" in str(note)) == (not hidden, not hidden)
+
+
+def test_plan_of_a_tool_has_no_variable_of_a_hidden_type(tmp_path: Path) -> None:
+    operation = (
+        "query N($by: OrderFilter, $status: String) @mcpTool { orders(by: $by, status: $status) { nodes { id } } }"
+    )
+    files = {
+        "config.yaml": f"{PUBLIC}  hide: [OrderFilter]\n",
+        "index.graphql": SDL,
+        "operations/n.graphql": operation,
+    }
+
+    plan = prescribed_tool(compiled(tmp_path, files), "N").plan
+
+    assert "filter:status" in plan
+    assert "filter:by" not in plan
