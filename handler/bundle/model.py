@@ -45,7 +45,7 @@ class Bundle:
     log: CallLog | None = None  # facts of calls that the author wants in the log, too
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of words in questions about tools
     skills: tuple[Skill, ...] = ()  # in the order of their names
-    list_budget: int = LIST_BUDGET  # tokens of a caller's list of tools; 0: no limit but a page
+    list_budget: int = LIST_BUDGET  # tokens of a caller's list of tools; 0: those of a page
 
     def max_result_bytes(self, tool: Tool) -> int:
         """Return the limit of a tool's results; 0 if there is none."""

@@ -53,7 +53,7 @@ class Config:
     list_sizes: Section  # of limits: coordinates of fields
     continues: bool  # limits.continue: callers can continue answers that were cut
     schemas: SchemaLimits  # of limits
-    list_budget: int  # of limits: tokens of a caller's list of tools; 0: no limit
+    list_budget: int  # of limits: tokens of a caller's list of tools; 0: those of a page
     access: Section
     identity: tuple[Section, ...]  # one, or a list with one for each issuer
     identity_in_deployment: bool  # ``identity`` is below ``deployment``, as in StepZen

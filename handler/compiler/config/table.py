@@ -206,7 +206,7 @@ LIMITS: Keys = {
         MAX_SCHEMA_BYTES,
     ),
     "list_budget": integer(
-        "the tokens of a caller's [list](../limits.md#the-list-of-tools) of tools, which shorten it; 0: no limit",
+        "tokens of a caller's [list of tools](../limits.md#the-list-of-tools), which shorten it; 0: those of a page",
         LIST_BUDGET,
         0,
         1_000_000,

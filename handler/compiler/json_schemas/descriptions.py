@@ -57,7 +57,7 @@ OF_GRAPHQL_TOOLS: Mapping[str, str] = {
 NOT_ABOUT_IT = re.compile(r"\s*(?:import\b|eslint-|prettier-|Copyright\b|SPDX-|TODO\b|FIXME\b)")
 """Lines for other tools or for the maintainers of the file, not for models."""
 
-MAX_NAMED, MAX_SELECTIONS_CHARS = 40, 200
+MAX_NAMED, MAX_SELECTIONS_CHARS = 40, 150
 """Fields and characters of a description that is made of an operation's selections."""
 
 _Holder = OperationDefinitionNode | FieldNode

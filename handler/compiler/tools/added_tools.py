@@ -78,7 +78,7 @@ ARGUMENTS: Mapping[str, JSONObject] = {
                 "maxLength": 1_000,
                 "description": "In words",
             },
-            "maxTokens": {**MAX_TOKENS, "description": "300 if absent"},
+            "maxTokens": {**MAX_TOKENS, "description": "750 if absent"},
         },
         "required": ["question"],
         "additionalProperties": False,

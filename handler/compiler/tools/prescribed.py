@@ -179,7 +179,7 @@ def _made_tool(
         bindings=read_bindings(operation, schema, context.problems),
         bound=context.definitions.shared(bound_schema(inputs, scalars=scalars)),
         options=options.served(output="both"),
-        plan=write_plan(plan_of_document(operation.document, context.whole_view, settable=operation.variables)),
+        plan=write_plan(plan_of_document(operation.document, context.whole_view, settable=inputs.visible)),
     )
     return KeptTool(
         tool=tool,

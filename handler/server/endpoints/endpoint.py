@@ -266,7 +266,7 @@ class Endpoint:
 
     @property
     def list_budget(self) -> int:
-        """The tokens of a caller's list of tools; 0: no limit but that of a page."""
+        """The tokens of a caller's list of tools; 0: those of a page."""
         return (self.catalog and self.catalog.list_budget) or self.bundle.list_budget
 
     def short_list(self, entries: Sequence[Entry], page_bytes: int) -> Sequence[Entry]:
