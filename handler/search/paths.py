@@ -74,9 +74,6 @@ class _Way(NamedTuple):
         return self.cost + self.ids * ID
 
 
-_NONE: frozenset[str] = frozenset()
-
-
 class Paths:
     """The best paths of a view."""
 
@@ -270,10 +267,8 @@ class Paths:
         """Return whether a caller has to know an id to give a required value."""
         type_name = named_type(value.type)
         if self._index.kind(type_name) == "input":
-            return depth > 0 and any(
-                each.required and self._needs_id(field, each, depth - 1)
-                for field, each in self._index[type_name].inputs.items()
-            )
+            inputs = ((each, self._view.input_field(type_name, each)) for each in self._view.members[type_name])
+            return depth > 0 and any(each.required and self._needs_id(name, each, depth - 1) for name, each in inputs)
         return type_name == "ID" or [*split(name)][-1:] in (["id"], ["ids"])
 
     def _steps(self, name: str) -> Mapping[str, Sequence[Path]]:
@@ -306,12 +301,9 @@ class Paths:
             if each in visible and (each not in cut or name in self._targets(each))
         )
 
-    def _kin(self, name: str) -> frozenset[str]:
+    def _kin(self, name: str) -> Set[str]:
         """Return the interfaces of a type and its implementers: a fragment leads from each to the other."""
-        if name in self._roots:
-            return _NONE
-        kin = (*self._index.interfaces(name), *self._index.implementers.get(name, ()))
-        return self._visible.intersection(kin) - self._roots if kin else _NONE
+        return frozenset() if name in self._roots else self._above(name) | self._below(name)
 
     def _above(self, name: str) -> Set[str]:
         """Return the interfaces of a type."""
