@@ -334,13 +334,10 @@ class _Choice:
 
 def _flat(schema: JSONObject) -> JSONObject:
     """Return a schema without a choice within a choice."""
-    choices = schema.get("anyOf", ())
-    nested: JSONObject = {key: value for each in choices if "anyOf" in each for key, value in each.items()}
-    return (
-        {**nested, **schema, "anyOf": [one for each in choices for one in each.get("anyOf", [each])]}
-        if nested
-        else schema
-    )
+    nested = next((each for each in schema.get("anyOf", ()) if "anyOf" in each), None)
+    if nested is None:
+        return schema
+    return {**nested, **schema, "anyOf": [one for each in schema["anyOf"] for one in each.get("anyOf", [each])]}
 
 
 def with_fewer_descriptions(schema: JSONObject, too_many: float, *, kept: Set[str] = frozenset()) -> JSONObject:

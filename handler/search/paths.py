@@ -52,6 +52,9 @@ DETOUR = 3.0
 MAX_OWNERS, MAX_WAYS = 3, 8
 """Nearest types with a field to a type that are followed to the roots, and ways to a type that are kept."""
 
+MAX_SEEN = 50
+"""Holders, unions and interfaces between a type and others that are followed, the nearest to the roots."""
+
 Path = tuple[str, ...]
 
 
@@ -72,9 +75,6 @@ class _Way(NamedTuple):
     def most(self) -> float:
         """The cost for a caller that has none of the ids."""
         return self.cost + self.ids * ID
-
-
-_NONE: frozenset[str] = frozenset()
 
 
 class Paths:
@@ -177,23 +177,26 @@ class Paths:
         far, parents = self._far, self._parents(name)
         ways: list[_Way] = []
         owners: list[tuple[float, str, str, _Way]] = []
-        heap = [(0.0, name, _Way(0.0, ()))]
+        heap = [(0.0, name, "", _Way(0.0, ()))]
         seen = {*self._roots}
-        while heap:
-            cost, target, end = heappop(heap)
+        while heap and len(seen) < MAX_SEEN:
+            _, target, below, end = heappop(heap)
             if target in seen:
                 continue
             seen.add(target)
+            end = self._steps_between(target, below)[0].then(end) if below else end
             ways += [way.then(end) for way in self._entries.get(target, ())]
-            below = self._kin(name) if target == name else self._above(target)
-            for owner in {*self._users(target), *below} - seen:
-                least = cost + self._least(owner, target)
-                is_near = least + far.get(owner, inf) <= far.get(name, inf) + DETOUR
-                if self._passes(owner, target):
-                    if is_near or owner in self._entries:
-                        heappush(heap, (least, owner, self._steps_between(owner, target)[0].then(end)))
-                elif is_near and far[owner] < far.get(name, inf):
-                    owners.append((far[owner] + least - (BELONGS if owner in parents else 0), owner, target, end))
+            for owner in {*self._users(target), *(self._above(target) if below else self._kin(target))} - seen:
+                least = end.cost + self._least(owner, target) + far.get(owner, inf)
+                is_near = least <= far.get(name, inf) + DETOUR
+                if not self._passes(owner, target):
+                    if is_near and far.get(owner, inf) < far.get(name, inf):
+                        owners.append((least - (BELONGS if owner in parents else 0), owner, target, end))
+                elif is_near:
+                    heappush(heap, (least, owner, target, end))
+                elif owner in self._entries:
+                    end_of = self._steps_between(owner, target)[0].then(end)
+                    ways += [way.then(end_of) for way in self._entries[owner]]
         ends = [
             (owner, step.then(end)._replace(cost=step.cost + end.cost - (BELONGS if owner in parents else 0)))
             for _, owner, target, end in nsmallest(MAX_OWNERS, owners)
@@ -270,10 +273,8 @@ class Paths:
         """Return whether a caller has to know an id to give a required value."""
         type_name = named_type(value.type)
         if self._index.kind(type_name) == "input":
-            return depth > 0 and any(
-                each.required and self._needs_id(field, each, depth - 1)
-                for field, each in self._index[type_name].inputs.items()
-            )
+            inputs = ((each, self._view.input_field(type_name, each)) for each in self._view.members[type_name])
+            return depth > 0 and any(each.required and self._needs_id(name, each, depth - 1) for name, each in inputs)
         return type_name == "ID" or [*split(name)][-1:] in (["id"], ["ids"])
 
     def _steps(self, name: str) -> Mapping[str, Sequence[Path]]:
@@ -306,12 +307,9 @@ class Paths:
             if each in visible and (each not in cut or name in self._targets(each))
         )
 
-    def _kin(self, name: str) -> frozenset[str]:
+    def _kin(self, name: str) -> Set[str]:
         """Return the interfaces of a type and its implementers: a fragment leads from each to the other."""
-        if name in self._roots:
-            return _NONE
-        kin = (*self._index.interfaces(name), *self._index.implementers.get(name, ()))
-        return self._visible.intersection(kin) - self._roots if kin else _NONE
+        return frozenset() if name in self._roots else self._above(name) | self._below(name)
 
     def _above(self, name: str) -> Set[str]:
         """Return the interfaces of a type."""

@@ -126,6 +126,20 @@ def test_field_of_an_interface_is_reached_by_its_implementers() -> None:
     assert ways("animal", "Animal", sdl) == ["Query.cat > Animal"]
 
 
+def test_way_to_a_field_of_an_interface_that_only_other_interfaces_lead_to() -> None:
+    sdl = """
+      type Query { box: Box }
+      interface Shape { id: ID! twin: Figure outline: Int }
+      interface Figure { id: ID! twin: Figure }
+      type Box implements Shape & Figure { id: ID! twin: Box outline: Int }
+    """
+
+    assert ways("outline of a shape", "Shape.outline", sdl) + ways("figure", "Figure", sdl) == [
+        "Query.box > Shape.outline",
+        "Query.box > Figure",
+    ]
+
+
 @pytest.mark.parametrize("field", ["next", "next(id: ID!)"])
 def test_long_chain_of_types_has_a_way_to_its_end(field: str) -> None:
     links = " ".join(f"type L{place} {{ id: ID! {field}: L{place + 1} }}" for place in range(2_000))
