@@ -24,6 +24,10 @@ COORDINATE = re.compile(
 
 MIN_MATCHES, MAX_MATCHES = 3, 8
 
+LEAST_BYTES, NAMED_BYTES, SHOWN_BYTES = 400, 1_000, 1_500
+"""Bytes of an answer for each match: the least, those for a match that is not about as good as the best, and those for
+a match whose other ways and surroundings are shown."""
+
 MAX_VALUES = 12
 """An enum with more values is shown only if somebody asks for it: the values are seldom all new to a model."""
 
@@ -58,7 +62,8 @@ def found_text(
     """
     if not matches:
         return NOTHING
-    count = min(max(max_bytes // 400, MIN_MATCHES), MAX_MATCHES)  # as many as fit with their surroundings
+    shown = max(max_bytes // SHOWN_BYTES, 1)
+    count = max(min(max(strong, max_bytes // NAMED_BYTES), max_bytes // LEAST_BYTES, MAX_MATCHES), MIN_MATCHES)
     ways = [_with_end(paths[0] if paths else (), coordinate) for coordinate, paths in matches[:count]]
     others = _other_ways(matches[:count], max_bytes // OTHER_WAY_BYTES)
     heading = ["Found, best first:", *(f"- {' > '.join(way)}" for way in ways)]
@@ -71,9 +76,7 @@ def found_text(
     fits = [_add_way(part, ways[0])]
     _add_around(view, part, ways[0])  # the best match is shown with its surroundings, before the others
     fits += [_add_way(part, way) for way in ways[1:]]
-    for way in others:
-        _add_way(part, way[:1])
-    for way in ways[1:]:
+    for way in ways[1:shown]:
         _add_around(view, part, way)
     left_out = [way[-1] for way, fit in zip(ways, fits, strict=True) if not fit]
     remark = [f"Left out: {_some(left_out)}. Ask for fewer things at a time."] if left_out else []

@@ -59,6 +59,9 @@ UNASKED = 0.3
 BEST = 2.0
 """Score above all others."""
 
+SAME_NAME = 0.6
+"""Share of the question's information that a name adds which has the question's words and no others."""
+
 AGAIN = 0.5
 """Factor of each further result of the same type."""
 
@@ -244,10 +247,12 @@ class SchemaSearch:
                     in_texts += of_members
             if number in hinted.members or returned in hinted.types:
                 score += ANSWERS * most / len(terms)
-            if owner == mutation:
-                score *= of_mutations
             count = sum(number in each.members or (of_owner > 0 and owner in each.types) for each in words.values())
             length = corpus.name_lengths[number] + (corpus.type_length(owner) if of_owner else 0)
+            if count >= length and all(any(number in each.members for each in term.places.by_word) for term in terms):
+                score += SAME_NAME * most
+            if owner == mutation:
+                score *= of_mutations
             share = max(count / max(1, length), in_texts / most)
             scores[number] = score / most * self._factors[owner] * (1 - UNASKED + UNASKED * share)
         return scores

@@ -161,7 +161,8 @@ def test_answer_names_other_ways_with_root_fields_that_are_new() -> None:
         "- Query.oldTickets > Ticket.severity\n"
         "- Query.ticket > Ticket.severity\n"
     )
-    assert "  ticket(id: ID!): Ticket" in text
+    assert "  tickets(label: String" in text
+    assert "  ticket(id: ID!): Ticket" not in text
     assert text.count("- ") - found_text(view, matches, max_bytes=800).count("- ") == 1
 
 
