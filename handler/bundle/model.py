@@ -14,6 +14,7 @@ from handler.cold.records import record
 from handler.errors.infrastructure import BundleError
 from handler.policy.evaluation import Mask
 from handler.policy.predicates import Predicate
+from handler.strict_json import JSONObject
 
 ENDPOINT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*/[A-Za-z][A-Za-z0-9_-]*")
 
@@ -44,6 +45,9 @@ class Bundle:
     log: CallLog | None = None  # facts of calls that the author wants in the log, too
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of words in questions about tools
     skills: tuple[Skill, ...] = ()  # in the order of their names
+    version: str = "0"  # for clients, if the author gives none
+    server: JSONObject = field(default_factory=dict)  # the author's members of ``serverInfo``; may not be valid
+    software: bool = True  # introductions name Stile and its release
 
     def max_result_bytes(self, tool: Tool) -> int:
         """Return the limit of a tool's results; 0 if there is none."""

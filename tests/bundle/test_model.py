@@ -640,7 +640,14 @@ def test_schema_may_have_values_of_itself_and_values_that_look_like_references()
 
 
 def test_missing_member_is_refused_wherever_it_was() -> None:
-    for member in content_of(HANDMADE).keys() - {"log", "synonyms", "skills"}:  # which older bundles lack
+    for member in content_of(HANDMADE).keys() - {
+        "log",
+        "synonyms",
+        "skills",
+        "version",
+        "server",
+        "software",
+    }:  # which older bundles lack
         content = content_of(HANDMADE)
         del content[member]
 

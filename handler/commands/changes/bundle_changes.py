@@ -195,6 +195,8 @@ def settings_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
     yield from _identity(before.identity, after.identity)
     yield from _upstream(before.upstream, after.upstream)
     yield from _limit_changes(before.limits, after.limits, about="limits", where="limits")
+    if before.server != after.server:
+        yield Change("text-changed", "server", "the endpoint introduces itself to clients otherwise")
     if before.log != after.log:
         yield Change("log-changed", "log", "the log has other facts of calls")
     # The tools of toolkits are compared by themselves.
