@@ -47,6 +47,7 @@ class Bundle:
     skills: tuple[Skill, ...] = ()  # in the order of their names
     version: str = "0"  # for clients, if the author gives none
     server: JSONObject = field(default_factory=dict)  # the author's members of ``serverInfo``; may not be valid
+    listed: bool = False  # a public Server Card shows them
     software: bool = True  # introductions name Stile and its release
 
     def max_result_bytes(self, tool: Tool) -> int:

@@ -225,6 +225,7 @@ def _bundle(endpoint: CompiledEndpoint) -> Bundle:
         synonyms=context.config.synonyms,
         skills=tuple(each.skill for each in endpoint.skills),
         server=context.config.server,
+        listed=context.config.listed,
         software=context.config.software,
     )
     return replace(bundle, version=_open_digest(bundle))

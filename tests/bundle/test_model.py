@@ -646,6 +646,7 @@ def test_missing_member_is_refused_wherever_it_was() -> None:
         "skills",
         "version",
         "server",
+        "listed",
         "software",
     }:  # which older bundles lack
         content = content_of(HANDMADE)

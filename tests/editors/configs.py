@@ -119,6 +119,7 @@ WHOLE: dict[str, Any] = {
         "version": "1.0.0",
         "website": "https://shop.example.com",
         "icons": [{"file": "a.svg", "theme": "dark"}],
+        "listed": True,
         "software": False,
     },
     "resources": {"condition": True},

@@ -18,7 +18,7 @@ from handler.bundle.stored import bundle_key
 from handler.server.mcp.revisions import LEGACY, MODERN
 from handler.storage.local import MemoryStorage
 from handler.storage.storage import StoredObject
-from tests.support.endpoints import compiled, reported
+from tests.support.endpoints import compiled, problems_of
 from tests.support.function import DOMAIN, Answer, Function, running_function
 
 FOLDER = Path(__file__).parent / "server_card"
@@ -49,9 +49,12 @@ def test_schema_tells_valid_examples_from_others(path: Path) -> None:
     assert CARD.is_valid(json.loads(path.read_text())) == (path.parent.name == "valid")
 
 
+OPEN = "access: {anonymous: allow}"
+
+
 @pytest.mark.parametrize("config", [LISTED, "server: {description: Parcels., version: 2.1.0, listed: true}"])
 def test_card_is_valid_and_agrees_with_the_running_server(tmp_path: Path, config: str) -> None:
-    with running_function(compiled(tmp_path, files(config))) as function:
+    with running_function(compiled(tmp_path, files(f"{config}\n{OPEN}"))) as function:
         answer = function.send("GET", PATH)
         discovered = function.request("server/discover", modern=True).result
         handshakes = [
@@ -126,7 +129,7 @@ class Broken(MemoryStorage):
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "DELETE"])
 @pytest.mark.parametrize("headers", [{}, {"origin": "https://host.example"}, {"if-none-match": "*"}], ids=str)
-@pytest.mark.parametrize("config", ["", f"server: {{{IDENTITY}}}", "access: {anonymous: deny}"])
+@pytest.mark.parametrize("config", ["", f"server: {{{IDENTITY}}}", "access: {anonymous: challenge}"])
 def test_unlisted_endpoint_is_as_one_that_does_not_exist(
     tmp_path: Path, config: str, headers: Mapping[str, str], method: str
 ) -> None:
@@ -164,8 +167,8 @@ def _by_load_balancer(function: Function, path: str) -> dict[str, Any]:
 
 
 def test_listed_endpoint_needs_a_description(tmp_path: Path) -> None:
-    (problem,) = reported(tmp_path, files("server: {title: Parcels, listed: true}"))
-    assert (problem.code, problem.file, problem.line) == ("missing-key", "config.yaml", 1)
+    (problem,) = problems_of(tmp_path, files("server: {title: Parcels, listed: true}"))
+    assert str(problem).startswith('config.yaml:1:34: "server.listed": a Server Card needs server.description')
 
 
 class Counting(MemoryStorage):

@@ -195,6 +195,9 @@ def settings_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
     yield from _identity(before.identity, after.identity)
     yield from _upstream(before.upstream, after.upstream)
     yield from _limit_changes(before.limits, after.limits, about="limits", where="limits")
+    if before.listed != after.listed:
+        now = "has a public Server Card now" if after.listed else "has no public Server Card any more"
+        yield Change("text-changed", "server.listed", f"the endpoint {now}")
     if before.server != after.server:
         yield Change("text-changed", "server", "the endpoint introduces itself to clients otherwise")
     if before.log != after.log:

@@ -67,6 +67,7 @@ class Config:
     graphql_at: Place
     instructions: str
     server: JSONObject  # members of ``serverInfo``
+    listed: bool  # a public Server Card shows them
     software: bool  # introductions name Stile
     resources: Section
     skills: Section
@@ -128,6 +129,7 @@ def read_config(
         graphql_at=top.place("graphql"),
         instructions=top.text("instructions").strip(),
         server=_server(top.section("server"), files, file),
+        listed=top.section("server").boolean("listed"),
         software=top.section("server").boolean("software"),
         resources=top.section("resources"),
         skills=top.section("skills"),
@@ -195,6 +197,8 @@ def _server(section: Section, files: EndpointFiles, file: str) -> JSONObject:
         sentence = f"they have {size:,} bytes together: expected at most {MAX_ICON_BYTES:,}"
         section.fault("icons", sentence, code="invalid-icon")
     texts = {key: section.text(key).strip() for key in ("name", "title", "version", "description", "website")}
+    if section.boolean("listed") and not texts["description"]:
+        section.fault("listed", "a Server Card needs server.description", code="missing-description")
     members = {**texts, "websiteUrl": texts["website"], "icons": icons}
     return {name: value for name, value in members.items() if value and name != "website"}
 

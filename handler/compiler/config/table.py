@@ -410,6 +410,7 @@ SERVER: Keys = {
         "list",
         short="file",
     ),
+    "listed": boolean("if a public [Server Card](../identity.md#the-server-card) shows it", default=False),
     "software": boolean("if introductions name Stile and its release in `_meta`", default=True),
 }
 KEYS: Keys = {
