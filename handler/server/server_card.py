@@ -66,7 +66,12 @@ def server_card(endpoint: Endpoint, url: str) -> JSONObject | None:
     """Return the card of an endpoint of the function at ``url``; ``None`` if the endpoint is not to be listed."""
     bundle = endpoint.bundle
     name = f"{'.'.join(reversed(_host(url).split('.')))}/{_short_name(bundle.endpoint)}"
-    if not bundle.listed or "description" not in endpoint.server_info or len(name) > MAX_NAME_CHARS or not CARD_NAME.fullmatch(name):
+    if (
+        not bundle.listed
+        or "description" not in endpoint.server_info
+        or len(name) > MAX_NAME_CHARS
+        or not CARD_NAME.fullmatch(name)
+    ):
         return None
     remote = {
         "type": "streamable-http",

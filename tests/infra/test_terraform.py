@@ -140,7 +140,7 @@ def test_facts_cover_environment_permissions_alarms_and_defaults() -> None:
     assert len([each for each in places if ".environment.variables." in each]) == 21
     assert len({each.split(".")[1] for each in places if each.startswith("permission.")}) == 11
     assert len({each.split(".")[1] for each in places if each.startswith("aws_cloudwatch_metric_alarm.")}) == 18
-    assert len([each for each in places if each.startswith("variable.") and each.endswith(".default")]) == 50
+    assert len([each for each in places if each.startswith("variable.") and each.endswith(".default")]) == 51
 
 
 ALARM = """

@@ -22,8 +22,7 @@ from tests.support.endpoints import compiled, problems_of
 from tests.support.function import DOMAIN, Answer, Function, running_function
 
 FOLDER = Path(__file__).parent / "server_card"
-SCHEMA = Draft202012Validator(json.loads((FOLDER / "schema.json").read_text()))
-CARD = SCHEMA.evolve(schema={"$ref": "#/$defs/ServerCard", "$defs": SCHEMA.schema["$defs"]})
+CARD = Draft202012Validator({**json.loads((FOLDER / "schema.json").read_text()), "$ref": "#/$defs/ServerCard"})
 IDENTITY = "title: Parcels, description: Follow parcels and change their way., website: 'https://parcels.example'"
 LISTED = f"server: {{{IDENTITY}, listed: true}}"
 PATH = "/api/things/mcp/server-card"
