@@ -61,7 +61,7 @@ def is_valid(info: JSONObject) -> bool:
         return False
 
 
-OTHER_KINDS = (b"<!doctype", b"<html", b"<script", b"<iframe", b"<?php", b"%pdf-", b"pk\x03\x04")
+OTHER_KINDS = (b"<!doctype html", b"<html", b"<script", b"<iframe", b"<?php", b"%pdf-", b"pk\x03\x04")
 """Marks by which programs take a file for a page, a script, a PDF or an archive."""
 
 
@@ -145,8 +145,8 @@ def _svg(raw: bytes) -> tuple[bytes, str]:
     from xml.parsers import expat
 
     # HTML ends comments elsewhere than XML does, and the declaration may name another encoding.
-    text = raw.decode("utf-8-sig", "replace")
-    text = re.sub(r"(?s)\A<\?xml\s.*?\?>|<!--.*?-->", lambda part: "\n" * part[0].count("\n"), text)
+    dropped = r'(?s)\A<\?xml\s.*?\?>|<!--.*?-->|<!DOCTYPE svg PUBLIC "-//W3C//DTD [^<>\[]*>'
+    text = re.sub(dropped, lambda part: "\n" * part[0].count("\n"), raw.decode("utf-8-sig", "replace"))
     if "\0" in text or "\ufffd" in text:
         raise ValueError("is neither a PNG nor an SVG in UTF-8")
     parser = expat.ParserCreate("utf-8")

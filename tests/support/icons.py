@@ -53,6 +53,9 @@ VALID: Mapping[str, bytes] = {
     "svg": SVG.encode(),
     "svg with a declaration": b'\xef\xbb\xbf<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<!-- A -->\n'
     + SVG.encode(),
+    "svg with the document type of SVG": (
+        b'<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN"\n "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">' + svg()
+    ),
     "svg with a gradient": svg(
         '<linearGradient id="a"><stop offset="0"/></linearGradient><linearGradient id="b" xlink:href="#a"/>'
         '<rect width="9" height="9" fill="url(#b)"/><rect style="fill:url(#a);stroke:none" height="9"/>'
@@ -122,6 +125,10 @@ HOSTILE: Mapping[str, bytes] = {
     "svg with a bomb of entities": b'<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>'
     + svg("<text>&b;</text>"),
     "svg with a document type": b'<!DOCTYPE svg SYSTEM "https://evil.example/a.dtd">' + svg(),
+    "svg with an entity in the document type of SVG": (
+        b'<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/a.dtd" [<!ENTITY a "b">]>' + svg()
+    ),
+    "svg with a written document type": svg('<!DOC<!-- -->TYPE svg SYSTEM "https://evil.example/a.dtd">'),
     "svg with a style sheet": b'<?xml-stylesheet href="https://evil.example/a.css"?>' + svg(),
     "svg with two declarations": b"<?xml version='1.0'?><?xml version='1.0' encoding='utf-7'?>" + svg(),
     "svg with a declaration behind a comment": b"<!----><?xml version='1.0' encoding='utf-7'?>" + svg(),

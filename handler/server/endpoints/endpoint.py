@@ -125,7 +125,8 @@ class Endpoint:
     @cached_property
     def server_info(self) -> JSONObject:
         """The members of ``serverInfo``: without those of the author if one of them is not valid."""
-        made = {"name": self.bundle.endpoint.replace("/", "."), "version": self.bundle.version}
+        version = self.bundle.version if self.bundle.version.isalnum() else "0"
+        made = {"name": self.bundle.endpoint.replace("/", "."), "version": version}
         if not self.bundle.server:
             return made
         from handler.bundle.server_identity import is_valid

@@ -191,6 +191,14 @@ def test_identity_that_no_compiler_wrote_is_not_sent(tmp_path: Path, name: str) 
     assert "publish again" in function.lines[0]["reason"]
 
 
+def test_made_version_that_no_compiler_wrote_is_not_sent(tmp_path: Path) -> None:
+    compiled = made(tmp_path, "")
+    bundle = replace(compiled.bundle, version="<script>")
+
+    with running_function(replace(compiled, bundle=bundle)) as function:
+        assert initialized(function, "2025-11-25")["serverInfo"] == {"name": "api.things", "version": "0"}
+
+
 def test_card_has_the_title(tmp_path: Path) -> None:
     with running_function(made(tmp_path)) as function:
         assert function.send("GET", "/api/things").json["title"] == "Acme orders"
