@@ -37,12 +37,13 @@ def is_plain(text: str) -> bool:
 
 
 FITS: Mapping[str, Callable[[str], object]] = {
-    "name": lambda text: re.fullmatch(r"([\w.-]{1,100}(/[\w.-]{1,99})?)?", text, re.ASCII),
+    "name": lambda text: re.fullmatch(r"(\w[\w.-]{0,99}(/\w[\w.-]{0,98})?)?", text, re.ASCII),
     "title": is_plain,
     "version": lambda text: re.fullmatch(r"((?!(.*\.)?[xX](\.|$))[A-Za-z0-9][\w.+-]{0,254})?", text, re.ASCII),
     "description": is_plain,
     "websiteUrl": lambda text: re.fullmatch(
-        r"(?ai)(https://[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?([/?#][\w.~:/?#\[\]@!$&()*+,;=%-]{0,2000})?)?", text
+        r"(?ai)(?=.{0,2000}\Z)(https://[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?([/?#][\w.~:/?#\[\]@!$&()*+,;=%-]*)?)?",
+        text,
     ),
 }
 """Member of ``serverInfo`` -> the check of its text, which may be empty."""
@@ -56,7 +57,7 @@ def is_valid(info: JSONObject) -> bool:
         themes = [icon.get("theme", "") for icon in info.get("icons", [])]
         is_small = sum(map(len, pictures)) <= MAX_ICON_BYTES
         same = is_small and list(map(made_icon, pictures, themes)) == info.get("icons", [])
-        return same and all(text and FITS[name](text) for name, text in texts.items())
+        return same and all(text.strip() and FITS[name](text) for name, text in texts.items())
     except (AttributeError, KeyError, TypeError, ValueError):  # values of other types
         return False
 
@@ -73,7 +74,8 @@ def made_icon(raw: bytes, theme: str = "") -> JSONObject:
     """
     is_png = raw.startswith(SIGNATURE)
     content, size = _png(raw) if is_png else _svg(raw)
-    if any(mark in raw.lower() for mark in OTHER_KINDS) or theme not in ("", *THEMES):
+    both = (raw + content).lower()  # what is left out may have divided a mark
+    if any(mark in both for mark in OTHER_KINDS) or theme not in ("", *THEMES):
         raise ValueError("can be read as a page, a script, a PDF or an archive, too")
     media_type = "image/png" if is_png else "image/svg+xml"
     src = f"data:{media_type};base64,{base64.b64encode(content).decode()}"
@@ -84,6 +86,10 @@ THEMES = ("light", "dark")
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 MAX_PIXELS = 1_024  # of a side
 SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # of a pixel, by colour type
+DEPTHS = {0: (1, 2, 4, 8, 16), 3: (1, 2, 4, 8)}  # bits of a sample, by colour type: 8 or 16 for the others
+
+CHUNKS = {b"IHDR": 13, b"PLTE": 768, b"tRNS": 256, b"gAMA": 4, b"cHRM": 32, b"sRGB": 1, b"IDAT": 16_384, b"IEND": 0}
+"""The chunks that an icon keeps, with the most bytes that each may have."""
 
 
 def _png(raw: bytes) -> tuple[bytes, str]:
@@ -97,18 +103,14 @@ def _png(raw: bytes) -> tuple[bytes, str]:
         chunks.append((name, content, raw[at:end]))
         at = end
     names = b"".join(name for name, *_ in chunks if not name[:1].islower())  # lower case: a picture shows without it
-    is_picture = names.endswith(b"IDATIEND") and names.replace(b"IDAT", b"") in (b"IHDRIEND", b"IHDRPLTEIEND")
-    if not is_picture or chunks[0][0] != b"IHDR" or len(chunks[0][1]) != 13:
-        raise ValueError("is not a PNG file with its parts in their order")
+    is_picture = re.fullmatch(rb"IHDR(PLTE)?(IDAT)+IEND", names) and chunks[0][0] == b"IHDR" and len(chunks[0][1]) == 13
+    if not is_picture or any(len(content) > CHUNKS.get(name, len(raw)) for name, content, _ in chunks):
+        raise ValueError("is not a PNG file with its parts in their order and size")
     width, height, depth, colour, *methods = struct.unpack(">IIBBBBB", chunks[0][1])
-    if (
-        not 0 < width <= MAX_PIXELS
-        or not 0 < height <= MAX_PIXELS
-        or any(methods)
-        or colour not in SAMPLES
-        or depth > 16
-    ):
+    if not (0 < width <= MAX_PIXELS and 0 < height <= MAX_PIXELS) or any(methods):
         raise ValueError(f"has {width}x{height} pixels or is interlaced: at most {MAX_PIXELS:,} a side, in rows")
+    if colour not in SAMPLES or depth not in DEPTHS.get(colour, (8, 16)) or (colour == 3 and b"PLTE" not in names):
+        raise ValueError(f"has colour type {colour} with {depth} bits, or lacks its palette")
     expected, rows = height * (1 + (width * depth * SAMPLES[colour] + 7) // 8), zlib.decompressobj()
     try:
         size = len(rows.decompress(b"".join(content for name, content, _ in chunks if name == b"IDAT"), expected + 1))
@@ -116,8 +118,7 @@ def _png(raw: bytes) -> tuple[bytes, str]:
         size = -1
     if size != expected or not rows.eof or rows.unused_data:
         raise ValueError(f"says that it has {width}x{height} pixels, and has others")
-    kept = (b"IHDR", b"PLTE", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"IDAT", b"IEND")
-    return SIGNATURE + b"".join(chunk for name, _, chunk in chunks if name in kept), f"{width}x{height}"
+    return SIGNATURE + b"".join(chunk for name, _, chunk in chunks if name in CHUNKS), f"{width}x{height}"
 
 
 ELEMENTS = (
@@ -134,7 +135,7 @@ PASSIVE = (
 """Attributes with their values, and parts of them, that name a namespace or an element of the same file."""
 
 ACTIVE = (
-    r"(?is)\A([\w.-]+:)?(on|href=|base=|xmlns)|\\|(url|image|image-set|src|element|cross-fade|expression)\("
+    r"(?is)\A([^:=]*:)?(on|href=|base=|xmlns)|\\|(url|image|image-set|src|element|cross-fade|expression)\("
     r"|\b(\w+script|data|https?|ftp|file|blob):|\A=.*@(?!media\b)"
 )
 """What may load something or run a script: attributes, values, escapes that may write such values, imports of CSS."""
@@ -147,7 +148,7 @@ def _svg(raw: bytes) -> tuple[bytes, str]:
     # HTML ends comments elsewhere than XML does, and the declaration may name another encoding.
     dropped = r'(?s)\A<\?xml\s.*?\?>|<!--.*?-->|<!DOCTYPE svg PUBLIC "-//W3C//DTD [^<>\[]*>'
     text = re.sub(dropped, lambda part: "\n" * part[0].count("\n"), raw.decode("utf-8-sig", "replace"))
-    if "\0" in text or "\ufffd" in text:
+    if {"\0", "\ufffd", "\ufeff"} & {*text}:
         raise ValueError("is neither a PNG nor an SVG in UTF-8")
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text, parser.buffer_size = True, MAX_ICON_BYTES

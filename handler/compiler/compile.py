@@ -232,12 +232,14 @@ def _bundle(endpoint: CompiledEndpoint) -> Bundle:
 
 
 def _open_digest(bundle: Bundle) -> str:
-    """Return a digest of the parts that are open to all callers: one of all parts would confirm a guess at others."""
+    """Return a digest of the parts that all its readers may see: one of all parts would confirm a guess at others."""
     entries = [
         {**each.entry, "_meta": None}
         for each in (*bundle.tools, *bundle.prompts, *bundle.resources, *bundle.skills)
         if getattr(each, "mask", None) == OPEN == getattr(each, "conditions", OPEN)
         and not getattr(getattr(each, "options", None), "scopes", ())
     ]
-    content = to_json_bytes([bundle.endpoint, bundle.instructions, bundle.server, entries])
+    is_for_callers = bundle.listed and bundle.access.anonymous != "allow"  # a Server Card has other readers
+    parts = [] if is_for_callers else [bundle.instructions, entries]
+    content = to_json_bytes([bundle.endpoint, bundle.server, *parts])
     return hashlib.sha256(content).hexdigest()[:DIGEST_CHARS]

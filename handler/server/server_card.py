@@ -26,8 +26,7 @@ from handler.strict_json import JSONObject, to_well_formed_json
 
 CARD_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
 CARD_TYPE = "application/mcp-server-card+json"
-CARD_NAME = re.compile(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+")
-MAX_NAME_CHARS = 200
+CARD_NAME = re.compile(r"(?=.{3,200}\Z)[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+")
 
 CATALOG_TYPE = "application/ai-catalog+json"
 CATALOG_VERSION = "1.0"
@@ -52,10 +51,10 @@ def server_card_route(services: Services) -> Callable[[HttpCall], Awaitable[Resp
         except Refused as exc:  # a bundle that cannot be read does not show if its endpoint is listed
             raise absent from exc
         url = public_url(http_call.scope)
+        if not url:
+            note_unknown_url(http_call.scope)
         card = server_card(endpoint, url) if url else None
         if card is None:
-            if not url:
-                note_unknown_url(http_call.scope)
             raise absent
         return _public_response(http_call, card, CARD_TYPE)
 
@@ -66,12 +65,7 @@ def server_card(endpoint: Endpoint, url: str) -> JSONObject | None:
     """Return the card of an endpoint of the function at ``url``; ``None`` if the endpoint is not to be listed."""
     bundle = endpoint.bundle
     name = f"{'.'.join(reversed(_host(url).split('.')))}/{_short_name(bundle.endpoint)}"
-    if (
-        not bundle.listed
-        or "description" not in endpoint.server_info
-        or len(name) > MAX_NAME_CHARS
-        or not CARD_NAME.fullmatch(name)
-    ):
+    if not bundle.listed or "description" not in endpoint.server_info or not CARD_NAME.fullmatch(name):
         return None
     remote = {
         "type": "streamable-http",

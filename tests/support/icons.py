@@ -40,6 +40,8 @@ def svg(inside: str = "", attributes: str = "") -> bytes:
     return f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"{attributes}>\n{inside}\n</svg>'.encode()
 
 
+PIXELS = zlib.compress((b"\0" + b"abcd" * 4) * 3)
+
 VALID: Mapping[str, bytes] = {
     "png": png(),
     "png of one pixel": png(1, 1),
@@ -92,6 +94,13 @@ HOSTILE: Mapping[str, bytes] = {
     "png in passes": png(header=b"\x08\x06\0\0\1"),
     "png with an unknown colour": png(header=b"\x08\x05\0\0\0"),
     "png with an unknown part": png(before=[chunk(b"EVIL", b"x")]),
+    "png with an impossible depth": png(header=b"\0\0\0\0\0", pixels=zlib.compress(b"\0" * 3)),
+    "png with a depth of another colour": png(header=b"\1\2\0\0\0", pixels=zlib.compress(b"\0\0\0" * 3)),
+    "png without its palette": png(header=b"\x08\3\0\0\0", pixels=zlib.compress(b"\0" * 15)),
+    "png with a palette behind pixels": png(pixels=b"", before=[chunk(b"IDAT", PIXELS), chunk(b"PLTE", b"\0" * 3)]),
+    "png with parts that form a name": png(before=[chunk(b"PLID"), chunk(b"ATTE")]),
+    "png with a page in its last part": png()[:-12] + chunk(b"IEND", b"<body onload=alert(1)>"),
+    "png with a page in a number": png(before=[chunk(b"gAMA", b"<body onload=alert(1)>")]),
     "png without pixels": SIGNATURE + chunk(b"IHDR", struct.pack(">II", 1, 1) + b"\x08\x06\0\0\0") + chunk(b"IEND"),
     "png of a signature alone": SIGNATURE,
     "png with its header later": SIGNATURE + chunk(b"gAMA", b"\0\0\xb1\x8f") + png()[8:],
@@ -110,6 +119,9 @@ HOSTILE: Mapping[str, bytes] = {
     "svg with a link without a scheme": svg('<use xlink:href="//evil.example/a.svg#a"/>'),
     "svg with a link to a script": svg('<use href="javascript:alert(1)"/>'),
     "svg with a link to data": svg('<use href="data:image/svg+xml;base64,AAAA#a"/>'),
+    "svg with a link by an odd prefix": svg('<use a\u00b7:href="//evil.example/a.svg#a"/>'),
+    "svg with an event by an odd prefix": svg('<g a\u00b7:onclick="alert(1)"/>'),
+    "svg with two byte order marks": b"\xef\xbb\xbf" * 2 + svg(),
     "svg with another base": svg("", ' xml:base="//evil.example/"'),
     "svg with a colour from outside": svg('<path fill="url(//evil.example/a#b)"/>'),
     "svg with a style from outside": svg('<path style="fill:url(#a) url(//evil.example/)"/>'),
@@ -147,5 +159,6 @@ HOSTILE: Mapping[str, bytes] = {
     "svg with bytes behind its end": svg() + b"<script>alert(1)</script>",
     "svg that is not closed": svg()[:-3],
     "svg that is a PDF": svg("<desc>%PDF-1.7</desc>"),
+    "svg that is a PDF without its comments": svg("<desc>%P<!-- -->DF-1.7</desc>"),
     "another document": b"<html><body/></html>",
 }

@@ -50,7 +50,7 @@ def changed_parts(bundle: Bundle, before: bytes | None) -> tuple[str, ...]:
 def _parts_of(bundle: Bundle) -> Mapping[str, object]:
     """Return the parts of an endpoint that clients see, by name; a name that is not a tool's begins with its kind."""
     tools = {tool.name: tool for tool in bundle.tools}
-    texts = {"instructions": bundle.instructions, "server": bundle.server}
+    texts = {"instructions": bundle.instructions, "server identity": bundle.server}
     return {**tools, **contents_of(bundle), **{name: each for name, each in texts.items() if each}}
 
 

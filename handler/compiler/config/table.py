@@ -393,7 +393,7 @@ PAGE: Keys = {
 PLAIN = f"text, {MAX_LINE_CHARS} characters at most"
 SERVER: Keys = {
     "name": text("the name for programs", missing="`folder.name`").expecting(
-        "letters, digits, ., _ and -, with one / at most", FITS["name"]
+        "letters, digits, _, and . and - that are not first, with one / at most", FITS["name"]
     ),
     "title": text("the name for people", PLAIN).expecting(f"a {PLAIN}, one line without markup", is_plain),
     "description": text("its purpose", PLAIN).expecting(f"a {PLAIN}, one line without markup", is_plain),

@@ -125,8 +125,9 @@ class Endpoint:
     @cached_property
     def server_info(self) -> JSONObject:
         """The members of ``serverInfo``: without those of the author if one of them is not valid."""
-        version = self.bundle.version if self.bundle.version.isalnum() else "0"
-        made = {"name": self.bundle.endpoint.replace("/", "."), "version": version}
+        digest = self.bundle.version[:12]
+        is_digest = digest.isascii() and digest.isalnum()
+        made = {"name": self.bundle.endpoint.replace("/", "."), "version": digest if is_digest else "0"}
         if not self.bundle.server:
             return made
         from handler.bundle.server_identity import is_valid

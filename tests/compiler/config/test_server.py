@@ -130,6 +130,7 @@ WEBSITES = [
     "https://shop.example.com/\nx",
     "https://shöp.example.com",
     "https://shop.example.com/" + "x" * 2_001,
+    "https://" + "a." * 1_000 + "example",
     f"https://shop.example.com/{RIGHT_TO_LEFT}",
 ]
 VERSIONS = [
@@ -148,7 +149,21 @@ VERSIONS = [
     "1" * 256,
     "١.٢",
 ]
-NAMES = ["Acme Shop", "a/b/c", "/a", "a/", "a" * 101, "a\nb", "<b>", "ä", f"a{RIGHT_TO_LEFT}"]
+NAMES = [
+    "..",
+    "../..",
+    "a/..",
+    "-a",
+    "Acme Shop",
+    "a/b/c",
+    "/a",
+    "a/",
+    "a" * 101,
+    "a\nb",
+    "<b>",
+    "ä",
+    f"a{RIGHT_TO_LEFT}",
+]
 
 
 @pytest.mark.parametrize(

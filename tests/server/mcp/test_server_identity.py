@@ -14,6 +14,7 @@ import pytest
 from mcp_types import methods as oracle
 
 from handler import __version__
+from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, write_bundle
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.server.mcp.revisions import LEGACY, MODERN
@@ -48,6 +49,11 @@ def made(folder: Path, config: str = IDENTITY) -> Compiled:
     endpoint = write_endpoint(folder, files)
     (endpoint / "icons/b.png").write_bytes(png(48, 48))
     return compile_endpoint(endpoint)
+
+
+def bundle_of(folder: Path, config: str) -> Bundle:
+    files = {"index.graphql": "type Query { a: Int }", "config.yaml": config}
+    return compile_endpoint(write_endpoint(folder, files)).bundle
 
 
 def whole(compiled: Compiled) -> dict[str, Any]:
@@ -131,6 +137,17 @@ def test_version_says_nothing_of_parts_that_are_not_open_to_all(tmp_path: Path) 
     assert versions[0] == versions[1] != made(tmp_path / "one", "").bundle.version
 
 
+def test_version_of_a_card_says_nothing_of_parts_for_callers_alone(tmp_path: Path) -> None:
+    """Everybody reads the card, and the endpoint asks for a credential."""
+    listed = "server: {description: Orders, listed: true}\ninstructions: "
+    versions = {}
+    for anonymous in ("allow", "challenge"):
+        texts = [f"{listed}{text}\naccess: {{anonymous: {anonymous}}}\n" for text in ("One plan", "Another plan")]
+        versions[anonymous] = {bundle_of(tmp_path / f"{anonymous}{len(text)}", text).version for text in texts}
+
+    assert {anonymous: len(found) for anonymous, found in versions.items()} == {"allow": 2, "challenge": 1}
+
+
 def test_bundle_of_an_older_release_is_served(tmp_path: Path) -> None:
     compiled, storage = made(tmp_path, ""), MemoryStorage()
     content = json.loads(write_bundle(compiled.bundle))["content"]
@@ -160,6 +177,8 @@ FOREIGN: dict[str, dict[str, Any]] = {
     "a hidden character": {"description": "a\u202eb"},
     "a link to a script": {"websiteUrl": "javascript:alert(1)"},
     "a range": {"version": "1.x"},
+    "a blank title": {"title": " "},
+    "a large website": {"websiteUrl": "https://" + "a." * 1_000_000 + "example"},
     "an unknown member": {"script": "x"},
     "icons of another type": {"icons": "x"},
     "an icon of another type": {"icons": ["x"]},
@@ -191,12 +210,13 @@ def test_identity_that_no_compiler_wrote_is_not_sent(tmp_path: Path, name: str) 
     assert "publish again" in function.lines[0]["reason"]
 
 
-def test_made_version_that_no_compiler_wrote_is_not_sent(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "sent"), [("<script>", "0"), ("١٢", "0"), ("a" * 1_000_000, "a" * 12)])
+def test_made_version_that_no_compiler_wrote_is_not_sent(tmp_path: Path, version: str, sent: str) -> None:
     compiled = made(tmp_path, "")
-    bundle = replace(compiled.bundle, version="<script>")
+    bundle = replace(compiled.bundle, version=version)
 
     with running_function(replace(compiled, bundle=bundle)) as function:
-        assert initialized(function, "2025-11-25")["serverInfo"] == {"name": "api.things", "version": "0"}
+        assert initialized(function, "2025-11-25")["serverInfo"] == {"name": "api.things", "version": sent}
 
 
 def test_card_has_the_title(tmp_path: Path) -> None:
