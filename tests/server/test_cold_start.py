@@ -415,7 +415,7 @@ def test_identity_is_checked_for_introductions_alone_and_before_a_snapshot(
     config = f"{READABLE}server: {{title: Things, icons: a.svg}}\n"
     index = {"index.graphql": "type Query { thing: Int }", "operations/o.graphql": operation}
     store(folder_storage, compiled(tmp_path, {**index, "config.yaml": config, "a.svg": SVG}))
-    events = []
+    events: list[Path] = []
     for method in ("tools/list", "initialize"):
         event = json.loads((ROOT / "events" / "tools-list.json").read_text(encoding="utf-8"))
         event["rawPath"] = event["requestContext"]["http"]["path"] = "/api/things/mcp"
