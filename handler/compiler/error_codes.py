@@ -341,10 +341,6 @@ ERRORS: Mapping[str, tuple[str, str]] = {
         "A required argument is not given.",
         "Give the argument.",
     ),
-    "missing-description": (
-        "An endpoint is listed, and has no description for its Server Card.",
-        "Write server.description.",
-    ),
     "missing-issuer": (
         "An OAuth proxy belongs to an entry of identity without an issuer.",
         "Add the issuer.",

@@ -64,7 +64,7 @@ def server_card_route(services: Services) -> Callable[[HttpCall], Awaitable[Resp
 def server_card(endpoint: Endpoint, url: str) -> JSONObject | None:
     """Return the card of an endpoint of the function at ``url``; ``None`` if the endpoint is not to be listed."""
     bundle = endpoint.bundle
-    name = f"{'.'.join(reversed(_host(url).split('.')))}/{_short_name(bundle.endpoint)}"
+    name = f"{'.'.join(reversed(_host(url).split('.')))}/{bundle.endpoint.replace('/', '.')}"
     if not bundle.listed or "description" not in endpoint.server_info or not CARD_NAME.fullmatch(name):
         return None
     remote = {
@@ -85,7 +85,7 @@ def ai_catalog_route(services: Services) -> Callable[[HttpCall], Awaitable[Respo
             raise Refused("public-url-unknown", note_unknown_url(http_call.scope))
         entries = [
             {
-                "identifier": f"urn:air:{_host(url)}:mcp:{_short_name(name)}",
+                "identifier": f"urn:air:{_host(url)}:mcp:{name.replace('/', '.')}",
                 "type": CARD_TYPE,
                 "url": f"{url}/{name}/mcp/server-card",
             }
@@ -98,10 +98,6 @@ def ai_catalog_route(services: Services) -> Callable[[HttpCall], Awaitable[Respo
 
 def _host(url: str) -> str:
     return urlsplit(url).hostname or ""
-
-
-def _short_name(endpoint: str) -> str:
-    return endpoint.replace("/", ".")
 
 
 def _public_response(http_call: HttpCall, document: JSONObject, media_type: str) -> Response:

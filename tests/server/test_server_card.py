@@ -167,7 +167,8 @@ def _by_load_balancer(function: Function, path: str) -> dict[str, Any]:
 
 def test_listed_endpoint_needs_a_description(tmp_path: Path) -> None:
     (problem,) = problems_of(tmp_path, files("server: {title: Parcels, listed: true}"))
-    assert str(problem).startswith('config.yaml:1:34: "server.listed": a Server Card needs server.description')
+    expected = 'config.yaml:1:34: "server.listed": expected server.description beside it, which a Server Card needs'
+    assert str(problem).startswith(expected)
 
 
 class Counting(MemoryStorage):

@@ -198,7 +198,7 @@ def _server(section: Section, files: EndpointFiles, file: str) -> JSONObject:
         section.fault("icons", sentence, code="invalid-icon")
     texts = {key: section.text(key).strip() for key in ("name", "title", "version", "description", "website")}
     if section.boolean("listed") and not texts["description"]:
-        section.fault("listed", "a Server Card needs server.description", code="missing-description")
+        section.refuse("listed", "server.description beside it, which a Server Card needs")
     members = {**texts, "websiteUrl": texts["website"], "icons": icons}
     return {name: value for name, value in members.items() if value and name != "website"}
 
