@@ -50,7 +50,7 @@ from tests.corpora.lost import with_what_is_lost
 from tests.corpora.touched import touched
 from tests.corpora.verdicts import read_sdl
 from tests.graph.documents.random_documents import random_document
-from tests.support.schemas import schema_of_sdl, schemas_of
+from tests.support.schemas import schemas_of
 
 CORPORA = ("github", "shopify-storefront", "vendure-admin")
 WAYS = ("pattern", "policy", "hide")
@@ -173,7 +173,7 @@ def run(corpus: str, seed: str, *, documents: int = DOCUMENTS) -> Iterator[Tally
     for way in WAYS:
         hidden = random_hidden(schema_of(corpus), way, requests, random)
         schemas = view_of(corpus, way, tuple(hidden))
-        never = schemas_of(schema_of_sdl(print_view(schemas.view)))  # in which nothing hidden has ever existed
+        never = schemas_of(print_view(schemas.view))  # in which nothing hidden has ever existed
         gone = with_what_is_lost(schema_of(corpus), hidden)
         requests += _missing(requests, drawn, gone, least=round(LEAST_OTHERS * documents))
         touching = [each for each in requests if not each.touches.isdisjoint(hidden)]
