@@ -120,6 +120,8 @@ query Narrow($status: String, $note: String, $after: String) @mcpTool(name: "nar
   orders(status: $status, by: {note: $note}, after: $after) { edges { cursor node { id note } } }
 }
 
+query Both @mcpTool(name: "both") { orders { edges { cursor } nodes { id note } } }
+
 query Report @mcpTool(name: "report") { report { text } }
 
 query Stuck @mcpTool(name: "stuck") { stuck { nodes { id note } pageInfo { endCursor } } }
@@ -240,6 +242,17 @@ def test_edges_and_nodes_are_cut_alike_at_the_start(function: Function) -> None:
     assert len(found["edges"]) == len(found["nodes"])
     assert found["nodes"][-1]["note"] == ROWS[-1]["note"]
     assert found["page"] == {"at": found["edges"][0]["c"], "more": True}
+
+
+def test_note_of_edges_and_nodes_weighs_both(function: Function) -> None:
+    note = note_of(function.call("latest", {"last": 290}))
+    rest = [{"c": "c100", "node": {"id": row["id"]}, "note": row["note"]} for row in ROWS[: note["dropped"]]]
+    narrowed = note_of(function.query("ask", "{ orders { edges { cursor } nodes { id note } } }"))
+    unpaged = note_of(function.call("both", {}))
+
+    assert note["tokens"] == pytest.approx(size_of(rest) / 4, rel=0.1)
+    assert narrowed["tokens"] > 50 * narrowed["dropped"]
+    assert "The largest fields are nodes.note, " in unpaged["how"]
 
 
 def test_text_and_structured_content_are_one_document(function: Function) -> None:
@@ -374,3 +387,12 @@ def test_plan_of_a_tool_has_no_variable_of_a_hidden_type(tmp_path: Path) -> None
 
     assert "filter:status" in plan
     assert "filter:by" not in plan
+
+
+@pytest.mark.parametrize("letter", ["x", "語"])
+def test_note_of_a_text_weighs_its_bytes(tmp_path: Path, letter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Api, "report", lambda *_: {"text": letter * 90_000})
+    with serving(tmp_path, f"limits: {{max_result_bytes: {LIMIT}}}") as function:
+        note = note_of(function.call("report", {}))
+
+    assert note["tokens"] == note["dropped"] * len(letter.encode()) // 4
