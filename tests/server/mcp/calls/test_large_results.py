@@ -27,14 +27,14 @@ type Query {
   stuck: Orders!
 }
 type Mutation { import: Report }
-input PageOptions { skip: Int take: Int }
+input PageOptions { skip: Int take: Int salary: Int }
 input OrderFilter { status: String note: String }
 scalar JSON
 type Page { items: [Order!]! total: Int! }
 type Orders { edges: [Edge!]! nodes: [Order!]! pageInfo: PageInfo! totalCount: Int! }
 type Edge { cursor: String! node: Order! }
 type PageInfo { startCursor: String endCursor: String hasNextPage: Boolean! hasPreviousPage: Boolean! }
-type Order { id: ID! note: String! lines: [String!]! }
+type Order { salary: Int id: ID! note: String! lines: [String!]! }
 type Report { text: String! data: JSON }
 """
 COUNT = 300
@@ -135,6 +135,9 @@ query Structured @mcpTool(name: "structured", output: structured) { stuck { node
 query Text @mcpTool(name: "text", output: text) { stuck { nodes { id note } } }
 """
 LIMIT = 12_000
+RULE_OF_SALARY = """\
+    - {type: Order, policyDefault: {condition: true}, rules: [{condition: RULE, fields: [salary]}]}
+"""
 DEFAULT_TOOL = """
 extend schema @tool(name: "ask", graphql: {expose: true, types: "Query", fields: ".*"}, limits: {max_cost: 100000})
 """
@@ -371,6 +374,27 @@ def test_note_names_filters_and_counts_that_the_caller_sees(tmp_path: Path, hidd
     assert note["filters"] == ["by", *([] if hidden else ["salary"]), "status"]
     assert note.get("counts", []) == ([] if hidden else ["totalCount"])
     assert ("totalCount" in str(note), "salary" in str(note)) == (not hidden, not hidden)
+
+
+@pytest.mark.parametrize(
+    ("rule", "shown"),
+    [
+        ("", ["options.salary"]),
+        ("  hide: [PageOptions.salary]\n", []),
+        (RULE_OF_SALARY.replace("RULE", "'?$jwt'"), []),
+        (RULE_OF_SALARY.replace("RULE", "true"), ["options.salary"]),
+    ],
+)
+def test_note_of_a_tool_names_no_input_field_that_some_callers_do_not_see(
+    tmp_path: Path, rule: str, shown: list[str]
+) -> None:
+    config = f"limits: {{max_result_bytes: {LIMIT}}}"
+    with serving(tmp_path, config, access=PUBLIC + rule) as function:
+        note = note_of(function.call("page", {}))
+
+    assert note.get("filters", []) == shown
+    assert ("salary" in str(note)) == bool(shown)
+    assert note["next"] == {"options": {"skip": note["kept"]}}
 
 
 def test_plan_of_a_tool_has_no_variable_of_a_hidden_type(tmp_path: Path) -> None:
