@@ -360,7 +360,10 @@ class CuttableText:
         length = bisect_right(lengths, room, key=lambda length: json_size(text[:length]))
         self._holder[self._key] = text[:length] + ELLIPSIS
         path, origin = self._spot.path, self._spot.origin
-        place = CutPlace(path=path, origin=origin, kept=length, dropped=len(text) - length, of=CHARACTERS, paging={})
+        sample, dropped = {"": [text[length:]]}, len(text) - length
+        place = CutPlace(
+            path=path, origin=origin, kept=length, dropped=dropped, of=CHARACTERS, paging={}, sample=sample
+        )
         return Kept(size=self._room, places=(place,))
 
 
@@ -478,8 +481,7 @@ class CuttableRows:
     def _place(self, kept: int) -> CutPlace:
         key, arguments = next(iter(self._lists)), self._paging.arguments
         spot = self._spot.to(key)
-        items = self._lists[key]
-        dropped = items[: self._length - kept] if self._paging.backward else items[kept:]
+        dropped = self._rows(kept, self._length)
         return CutPlace(
             path=spot.path,
             origin=spot.origin,
@@ -490,8 +492,11 @@ class CuttableRows:
             cursor=self._cursor(kept - 1) if kept else None,
             paging=arguments,
             pages="page" in arguments or bool(self._paging.naming),
-            rows=tuple(dropped[:: max(1, len(dropped) // SAMPLE)][:SAMPLE]),
-            plan=self._plans[key],
+            sample={
+                key: items[:: max(1, len(items) // SAMPLE)][:SAMPLE]
+                for key, items in zip(self._lists, dropped, strict=True)
+            },
+            plans=self._plans,
             total=self._paging.total,
             counts=self._paging.counts,
         )

@@ -200,7 +200,9 @@ class CallForm:
 
     def priced(self, note: JSONObject, place: CutPlace) -> JSONObject:
         """Return a note with the size of the rest, and the filters and counts of the field, if it stays short."""
-        size = sum(map(json_size, place.rows)) * place.dropped // len(place.rows) if place.rows else place.dropped
+        size = sum(json_size(each) for items in place.sample.values() for each in items)
+        if place.of == ITEMS:
+            size = size * place.dropped // len(next(iter(place.sample.values())))
         tokens = max(1, size // BYTES_PER_TOKEN)
         note = {**note, "tokens": tokens}
         if self.mutates or place.nested or place.of == CHARACTERS:
@@ -220,8 +222,9 @@ class CallForm:
         if size:
             page = ", from the first page on" if "page" in place.paging else ""
             return f"No other page has the rest: call again with a smaller {_name_of(size)}{page}."
-        rows = {"": list(place.rows)}
-        fields = _largest_fields(rows, Members(fields={"": place.plan})) if place.plan else ""
+        names = {key: key if len(place.sample) > 1 else "" for key in place.sample}
+        rows = {names[key]: list(items) for key, items in place.sample.items()}
+        fields = _largest_fields(rows, Members(fields={names[key]: plan for key, plan in place.plans.items()}))
         if self.writes_text:
             return f"Ask for fewer fields{f', of which the largest are {fields}' if fields else ''}."
         largest = f" The largest fields are {fields}." if fields else ""

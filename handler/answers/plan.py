@@ -7,7 +7,7 @@ answer is too large. Response keys without an entry stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -233,8 +233,9 @@ class CutPlace:
     cursor: Any = None  # of the kept row at the cut; ``None`` if the answer has none
     paging: Mapping[str, Argument]
     pages: bool = False  # the answer, or an argument, leads to other pages
-    rows: tuple[Any, ...] = ()  # some of the dropped items, for the sizes of their fields
-    plan: Member | None = None  # of a list of ``rows``
+    # Some of the dropped items of each list, for the sizes of their fields, or the dropped text under an empty key.
+    sample: Mapping[str, Sequence[Any]]
+    plans: Mapping[str, Member] = field(default_factory=dict)  # of the lists
     total: int | None = None  # all items that the API has, if the answer says so
     counts: tuple[str, ...] = ()  # fields that would say so
 

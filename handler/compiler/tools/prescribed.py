@@ -179,7 +179,14 @@ def _made_tool(
         bindings=read_bindings(operation, schema, context.problems),
         bound=context.definitions.shared(bound_schema(inputs, scalars=scalars)),
         options=options.served(output="both"),
-        plan=write_plan(plan_of_document(operation.document, context.whole_view, settable=inputs.visible)),
+        plan=write_plan(
+            plan_of_document(
+                operation.document,
+                context.whole_view,
+                settable=inputs.visible,
+                is_hidden=lambda place: context.guards.get(place, OPEN) - mask,  # the plan is the same for all callers
+            )
+        ),
     )
     return KeptTool(
         tool=tool,

@@ -8,7 +8,7 @@ Source: GraphQL specification, 5.3.2 (Field Selection Merging); GraphQL Cursor C
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from graphql import (
@@ -59,15 +59,21 @@ def plan_of_text(text: str, view: View, *, settable: Iterable[str] | None = None
     return plan_of_document(parse(text, no_location=True), view, settable=settable)
 
 
-def plan_of_document(document: DocumentNode, view: View, *, settable: Iterable[str] | None) -> Members:
-    """Return the plan as ``plan_of_text`` does."""
+def plan_of_document(
+    document: DocumentNode,
+    view: View,
+    *,
+    settable: Iterable[str] | None,
+    is_hidden: Callable[[str], object] = lambda _: False,
+) -> Members:
+    """Return the plan as ``plan_of_text`` does, without input fields whose coordinate ``is_hidden``."""
     operation = only_operation(document)
     defaults = {
         node.variable.name.value: _number(node.default_value)
         for node in operation.variable_definitions or ()
         if node.default_value
     }
-    walk = _Walk(document, view, defaults, None if settable is None else frozenset(settable))
+    walk = _Walk(document, view, defaults, None if settable is None else frozenset(settable), is_hidden)
     root = view.index.roots[operation.operation.value]
     return walk.members([(root, operation.selection_set)], 0) or Members(fields={})
 
@@ -89,10 +95,12 @@ class _Walk:
         view: View,
         defaults: Mapping[str, int | None],
         settable: frozenset[str] | None,
+        is_hidden: Callable[[str], object],
     ) -> None:
         self._view = view
         self._defaults = defaults
         self._settable = settable
+        self._is_hidden = is_hidden
         self._fragments = fragments_of(document)
         self._known: dict[frozenset[tuple[str, int]], Members | None] = {}
 
@@ -162,7 +170,7 @@ class _Walk:
 
     def _arguments(self, name: str, type_: str, value: ValueNode | None) -> Iterator[tuple[str, Argument]]:
         """Yield the roles of an argument, or of the fields of an input object."""
-        inputs = list(_inputs(self._view, type_))
+        inputs = [each for each in _inputs(self._view, type_) if not self._is_hidden(f"{type_}.{each}")]
         if not any(inner in ROLES or inner in SIZES for inner in inputs):  # a filter counts whole, or what is settable
             fields = value.fields if isinstance(value, ObjectValueNode) and self._settable is not None else ()
             inputs = [each.name.value for each in fields]

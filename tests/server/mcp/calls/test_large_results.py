@@ -27,14 +27,14 @@ type Query {
   stuck: Orders!
 }
 type Mutation { import: Report }
-input PageOptions { skip: Int take: Int }
+input PageOptions { skip: Int take: Int salary: Int }
 input OrderFilter { status: String note: String }
 scalar JSON
 type Page { items: [Order!]! total: Int! }
 type Orders { edges: [Edge!]! nodes: [Order!]! pageInfo: PageInfo! totalCount: Int! }
 type Edge { cursor: String! node: Order! }
 type PageInfo { startCursor: String endCursor: String hasNextPage: Boolean! hasPreviousPage: Boolean! }
-type Order { id: ID! note: String! lines: [String!]! }
+type Order { salary: Int id: ID! note: String! lines: [String!]! }
 type Report { text: String! data: JSON }
 """
 COUNT = 300
@@ -120,6 +120,8 @@ query Narrow($status: String, $note: String, $after: String) @mcpTool(name: "nar
   orders(status: $status, by: {note: $note}, after: $after) { edges { cursor node { id note } } }
 }
 
+query Both @mcpTool(name: "both") { orders { edges { cursor } nodes { id note } } }
+
 query Report @mcpTool(name: "report") { report { text } }
 
 query Stuck @mcpTool(name: "stuck") { stuck { nodes { id note } pageInfo { endCursor } } }
@@ -133,6 +135,9 @@ query Structured @mcpTool(name: "structured", output: structured) { stuck { node
 query Text @mcpTool(name: "text", output: text) { stuck { nodes { id note } } }
 """
 LIMIT = 12_000
+RULE_OF_SALARY = """\
+    - {type: Order, policyDefault: {condition: true}, rules: [{condition: RULE, fields: [salary]}]}
+"""
 DEFAULT_TOOL = """
 extend schema @tool(name: "ask", graphql: {expose: true, types: "Query", fields: ".*"}, limits: {max_cost: 100000})
 """
@@ -240,6 +245,17 @@ def test_edges_and_nodes_are_cut_alike_at_the_start(function: Function) -> None:
     assert len(found["edges"]) == len(found["nodes"])
     assert found["nodes"][-1]["note"] == ROWS[-1]["note"]
     assert found["page"] == {"at": found["edges"][0]["c"], "more": True}
+
+
+def test_note_of_edges_and_nodes_weighs_both(function: Function) -> None:
+    note = note_of(function.call("latest", {"last": 290}))
+    rest = [{"c": "c100", "node": {"id": row["id"]}, "note": row["note"]} for row in ROWS[: note["dropped"]]]
+    narrowed = note_of(function.query("ask", "{ orders { edges { cursor } nodes { id note } } }"))
+    unpaged = note_of(function.call("both", {}))
+
+    assert note["tokens"] == pytest.approx(size_of(rest) / 4, rel=0.1)
+    assert narrowed["tokens"] > 50 * narrowed["dropped"]
+    assert "The largest fields are nodes.note, " in unpaged["how"]
 
 
 def test_text_and_structured_content_are_one_document(function: Function) -> None:
@@ -360,6 +376,27 @@ def test_note_names_filters_and_counts_that_the_caller_sees(tmp_path: Path, hidd
     assert ("totalCount" in str(note), "salary" in str(note)) == (not hidden, not hidden)
 
 
+@pytest.mark.parametrize(
+    ("rule", "shown"),
+    [
+        ("", ["options.salary"]),
+        ("  hide: [PageOptions.salary]\n", []),
+        (RULE_OF_SALARY.replace("RULE", "'?$jwt'"), []),
+        (RULE_OF_SALARY.replace("RULE", "true"), ["options.salary"]),
+    ],
+)
+def test_note_of_a_tool_names_no_input_field_that_some_callers_do_not_see(
+    tmp_path: Path, rule: str, shown: list[str]
+) -> None:
+    config = f"limits: {{max_result_bytes: {LIMIT}}}"
+    with serving(tmp_path, config, access=PUBLIC + rule) as function:
+        note = note_of(function.call("page", {}))
+
+    assert note.get("filters", []) == shown
+    assert ("salary" in str(note)) == bool(shown)
+    assert note["next"] == {"options": {"skip": note["kept"]}}
+
+
 def test_plan_of_a_tool_has_no_variable_of_a_hidden_type(tmp_path: Path) -> None:
     operation = (
         "query N($by: OrderFilter, $status: String) @mcpTool { orders(by: $by, status: $status) { nodes { id } } }"
@@ -374,3 +411,12 @@ def test_plan_of_a_tool_has_no_variable_of_a_hidden_type(tmp_path: Path) -> None
 
     assert "filter:status" in plan
     assert "filter:by" not in plan
+
+
+@pytest.mark.parametrize("letter", ["x", "語"])
+def test_note_of_a_text_weighs_its_bytes(tmp_path: Path, letter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Api, "report", lambda *_: {"text": letter * 90_000})
+    with serving(tmp_path, f"limits: {{max_result_bytes: {LIMIT}}}") as function:
+        note = note_of(function.call("report", {}))
+
+    assert note["tokens"] == note["dropped"] * len(letter.encode()) // 4
