@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from handler.graph.index import InputValue, named_type
 from handler.graph.view import View, leads
+from handler.policy.evaluation import DEFAULT
 from handler.search.corpus import Corpus
 from handler.search.question import Question
 from handler.search.words import Vocabulary, split
@@ -223,10 +224,12 @@ class Paths:
 
     def _parents(self, name: str) -> set[str]:
         """Return the types without which no value of a type is."""
+        gone = self._view.gone
         return {
             named_type(printed)
-            for member, argument, printed, _ in self._index.texts(name)
-            if printed.endswith("!") and "[" not in printed and f"{name}.{member}" not in self._view.gone
+            for member, _, printed, _ in self._index.texts(name)
+            if printed.endswith("!") or f"{name}.{member}{DEFAULT}" in gone
+            if "[" not in printed and f"{name}.{member}" not in gone
         }
 
     @cached_property

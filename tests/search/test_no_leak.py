@@ -68,6 +68,21 @@ def test_ways_need_what_a_caller_has_to_give_without_a_hidden_default() -> None:
     assert answers(views[1]) == answers(view_of(print_view(views[1])))
 
 
+def test_an_input_without_its_default_belongs_to_the_input_that_it_needs() -> None:
+    sdl = """
+      type Query { late(by: By): Int early(other: Other): Int }
+      input Box { by: By = {shelf: TOP} id: ID volume: Int }
+      input By { box: Box shelf: Shelf id: ID }
+      input Other { box: Box id: ID }
+      enum Shelf { TOP LOW }
+    """
+    views = [view_of(sdl, hidden=hidden) for hidden in ([], ["Shelf.TOP", f"Box.by{DEFAULT}"])]
+    ways = [SchemaSearch(view).search("volume", 1)[0].paths for view in views]
+
+    assert [paths[0][0] for paths in ways] == ["Query.early", "Query.late"]
+    assert SchemaSearch(views[1]).search("volume", 9) == SchemaSearch(view_of(print_view(views[1]))).search("volume", 9)
+
+
 def test_words_of_a_hidden_argument_are_known_to_no_search() -> None:
     sdl = "type Query { orders(salaryBonus: Int, bonusOnly: Boolean, first: Int): Int }"
     search = SchemaSearch(view_of(sdl, hidden=["Query.orders(salaryBonus:)"]))
