@@ -492,8 +492,8 @@ class CuttableRows:
             cursor=self._cursor(kept - 1) if kept else None,
             paging=arguments,
             pages="page" in arguments or bool(self._paging.naming),
-            sample={
-                key: items[:: max(1, len(items) // SAMPLE)][:SAMPLE]
+            sample={  # by odd steps, because every second item may be null
+                key: items[:: max(1, len(items) // SAMPLE) | 1][:SAMPLE]
                 for key, items in zip(self._lists, dropped, strict=True)
             },
             plans=self._plans,

@@ -23,7 +23,7 @@ MOST_UNUSED = 1 / 24
 LEAST_BYTES = 120
 """A smaller part of an output schema says nothing: some tools get as much, and the others none."""
 
-MAX_REFERENCES = 8
+MAX_REFERENCES = 4
 """References, or choices, that lead to each other. In an author's schema they may lead to themselves."""
 
 INPUT, OUTPUT = "inputSchema", "outputSchema"

@@ -186,6 +186,25 @@ def test_cut_schema_of_an_author_is_an_object_and_no_stricter(schema: JSONObject
         assert Draft202012Validator(short).is_valid(value), short
 
 
+class Seen(dict[str, Any]):
+    """A part of a schema that counts the looks at it."""
+
+    looks = 0
+
+    def keys(self) -> Any:
+        Seen.looks += 1
+        return super().keys()
+
+
+def test_choices_within_choices_are_read_a_few_times_each() -> None:
+    choices = [{"$ref": "#/$defs/Own"}] * 8
+    own = Seen(description="any", anyOf=[*choices, {"type": "string"}])
+
+    outer_levels({"type": "object", "properties": {"a": {"$ref": "#/$defs/Own"}}, "$defs": {"Own": own}}, 4_000)
+
+    assert 1 < Seen.looks < 20_000
+
+
 def entry(rng: Random, number: int, *, width: int = 6, depth: int = 3, text: int = 60) -> Entry:
     """A tool whose arguments have types with descriptions, and whose output has levels."""
 
