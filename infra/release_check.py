@@ -227,7 +227,7 @@ def try_installed(index: str, folder: Path, uvx: Path) -> None:
             words = (str(uvx), "--cache-dir", str(folder / "cache"), "--default-index", index, DISTRIBUTION)
             printed = timed(*words, "init", ENDPOINT, *source, cwd=folder)
             print("".join(f"        {line}\n" for line in printed.splitlines()), end="")
-            expect(f"Next, with `uvx {DISTRIBUTION}` in place of `stile`:", printed)
+            expect(f"\n  uvx {DISTRIBUTION} dev {ENDPOINT}\n", printed)
             expect(FIRST_TOOL, printed)
             serve_and_list((*words, "dev"), folder)
             shutil.rmtree(folder / "shop")

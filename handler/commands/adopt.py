@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from handler.commands.command_line import REFUSED, CommandRefused, UsageRefused
-from handler.commands.console import next_heading, say, show_json, slow_work
+from handler.commands.console import say, show_json, slow_work
 from handler.commands.editor import SCHEMA_COMMENT, write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.folders.endpoints import compile_one
@@ -206,4 +206,4 @@ def _show_adopted(report: dict[str, Any]) -> None:
             say(f"  {name}: {words}")
     if report["problems"]:
         say(f"\nThe new folder has {counted(report['problems'], 'problem')}.", "yellow")
-    say(f"{next_heading()}\n  stile check {shlex.quote(report['folder'])}")
+    say(f"\nNext:\n  stile check {shlex.quote(report['folder'])}")

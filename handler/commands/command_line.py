@@ -6,8 +6,12 @@ Options stand before, between and after positionals; ``--`` ends the options.
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import re
+import shlex
 import shutil
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +19,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
@@ -68,6 +73,10 @@ CREDENTIAL = re.compile(
 
 without_credentials = partial(CREDENTIAL.sub, "…")  # for messages
 
+DISTRIBUTION = "stile-mcp"
+PROPOSED = re.compile(r"(^ *|(?<=`)|(?<=: ))stile (?=[a-z-]|COMMAND|\[)", re.MULTILINE)
+"""The first word of a command line in a text: after a backtick or a colon, or at the beginning of a line."""
+
 OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
 
 AddArguments = Callable[[argparse.ArgumentParser], None]
@@ -104,6 +113,26 @@ class CommandParser(argparse.ArgumentParser):
         message = without_credentials(message)
         note_complaint(message)
         super().error(message)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        super()._print_message(with_own_name(message), file)
+
+
+def with_own_name(text: str) -> str:
+    """Return a text whose command lines begin as the one that is running, so that a shell finds them.
+
+    ``uvx`` leaves no command behind, and finds a wheel or a clone again by its place alone.
+
+    Source: PEP 610, "direct_url.json".
+    """
+    name = DISTRIBUTION if Path(sys.argv[0]).stem == DISTRIBUTION else "stile"
+    if "UV" in os.environ and "UV_RUN_RECURSION_DEPTH" not in os.environ and PROPOSED.search(text):
+        from importlib.metadata import distribution  # with the parser of mails, 40 ms of each command
+
+        origin = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
+        url = "+".join(filter(None, (origin.get("vcs_info", {}).get("vcs"), origin.get("url"))))
+        name = f"uvx --from {shlex.quote(url)} {DISTRIBUTION}" if url else f"uvx {DISTRIBUTION}"
+    return PROPOSED.sub(lambda found: f"{found[1]}{name} ", text)
 
 
 def exit_code_lines(codes: Mapping[int, str]) -> list[str]:

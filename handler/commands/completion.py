@@ -14,7 +14,7 @@ from argcomplete.shell_integration import shellcode
 
 from handler import __version__
 from handler.commands import COMMANDS, load_command
-from handler.commands.command_line import DONE
+from handler.commands.command_line import DISTRIBUTION, DONE
 from handler.commands.console import show_verbatim
 
 EXAMPLES = ('eval "$(stile completion bash)"', "stile completion fish > ~/.config/fish/completions/stile.fish")
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    show_verbatim(shellcode(["stile"], shell=options.shell).rstrip("\n"))
+    show_verbatim(shellcode(["stile", DISTRIBUTION], shell=options.shell).rstrip("\n"))
     return DONE
 
 

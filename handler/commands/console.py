@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 
-from handler.commands.command_line import current_answer, note_complaint
+from handler.commands.command_line import current_answer, note_complaint, with_own_name
 from handler.errors.authoring import Problem
 from handler.text.invisible import escaped, escaped_json
 
@@ -112,13 +112,6 @@ def say(text: str, style: str = "") -> None:
     _print(ERR if current_answer() else OUT, text, style)
 
 
-def next_heading() -> str:
-    """Return the heading of commands to run next. After `uvx` ran this one, a shell does not find `stile`."""
-    program = Path(sys.argv[0]).stem
-    by_uvx = "UV" in os.environ and program == "stile-mcp"
-    return f"\nNext, with `uvx {program}` in place of `stile`:" if by_uvx else "\nNext:"
-
-
 def show_verbatim(text: str) -> None:
     """Print a text whose lines are never wrapped, such as SDL."""
     _put(ERR if current_answer() else OUT, _lines(text))
@@ -145,7 +138,7 @@ def complain(text: str) -> None:
 
 def _print(console: Console | PlainOutput, text: str, style: str = "") -> None:
     """Print a text, wrapped between words on a terminal. No word is broken: a path stays whole."""
-    lines = _encodable(console, _lines(text)).split("\n")  # before its width is taken
+    lines = _encodable(console, with_own_name(_lines(text))).split("\n")  # before its width is taken
     if console.is_terminal:
         lines = [part for line in lines for part in wrapped(line, console.width)]
     _put(console, "\n".join(lines), "" if console.no_color else style)

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from handler.commands.command_line import REFUSED, CommandRefused, UsageRefused
-from handler.commands.console import announce, next_heading, say, show_json, slow_work
+from handler.commands.console import announce, say, show_json, slow_work
 from handler.commands.editor import SCHEMA_COMMENT, write_editor_files
 from handler.commands.folders.atomic_writes import new_folder
 from handler.commands.folders.endpoints import Outcome, compile_one, parse_endpoint_name, refuse_url
@@ -387,6 +387,6 @@ def _show(
         steps.append(("stile key NAME", "make an API key, and put the printed lines into config.yaml"))
     from_where = " --from URL" if has_query_string else ""
     steps.append((f"stile pull {folder}{from_where}", "renew the schema when the API changes"))
-    say(next_heading())
+    say("\nNext:")
     for command, meaning in steps:
         say(f"  {command}\n      {meaning}")

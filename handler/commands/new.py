@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 from handler import __version__
-from handler.commands.command_line import DONE, REFUSED, CommandRefused, UsageRefused
+from handler.commands.command_line import DISTRIBUTION, DONE, REFUSED, CommandRefused, UsageRefused
 from handler.commands.console import complain, say, show_document, show_json, show_verbatim
 from handler.commands.editor import write_editor_files
 from handler.commands.folders.atomic_writes import new_folder, read_regular, replace_files, scratch_folder
@@ -213,7 +213,7 @@ def _this_release(file: Path | None) -> dict[str, bytes]:
     """
     if file is None:
         try:
-            package = distribution("stile-mcp")
+            package = distribution(DISTRIBUTION)
         except PackageNotFoundError as exc:
             raise CommandRefused(MISSING_WHEEL) from exc
         file = _origin(package)

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from handler.commands.command_line import DISTRIBUTION
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.source.files import SCHEMA_FILE
 from tests.commands.apis import SHOP, running_shop
 from tests.commands.running import Stile, interrupt, ran, started
 from tests.conftest import ROOT
 from tests.support.upstream import Upstream
-
-DISTRIBUTION = "stile-mcp"
 
 URL = "https://api.example.com/graphql"
 
@@ -280,28 +279,43 @@ def test_demo_api_of_strawberry_answers_its_first_tools(workplace: Path, stile: 
 
 
 @pytest.mark.parametrize(
-    ("program", "environ", "heading"),
+    ("program", "environ", "name"),
     [
-        (f"/cache/bin/{DISTRIBUTION}", {"UV": "/bin/uv"}, f"Next, with `uvx {DISTRIBUTION}` in place of `stile`:"),
-        (f"/venv/bin/{DISTRIBUTION}", {}, "Next:"),
-        ("/venv/bin/stile", {"UV": "/bin/uv"}, "Next:"),
+        (f"/cache/bin/{DISTRIBUTION}", {"UV": "/bin/uv"}, f"uvx --from {ROOT.as_uri()} {DISTRIBUTION}"),
+        ("/cache/bin/stile", {"UV": "/bin/uv"}, f"uvx --from {ROOT.as_uri()} {DISTRIBUTION}"),
+        ("/venv/bin/stile", {"UV": "/bin/uv", "UV_RUN_RECURSION_DEPTH": "1"}, "stile"),
+        (f"/venv/bin/{DISTRIBUTION}", {}, DISTRIBUTION),
+        ("/venv/bin/stile", {}, "stile"),
     ],
 )
-def test_next_commands_are_those_that_a_shell_finds(
-    tmp_path: Path, program: str, environ: dict[str, str], heading: str
+def test_proposed_commands_begin_as_the_one_that_ran(
+    tmp_path: Path, program: str, environ: dict[str, str], name: str
 ) -> None:
+    """The package of this environment comes from this folder, where `uvx` finds it again."""
     (tmp_path / "shop.graphql").write_text(SHOP, encoding="utf-8")
     code = f"import sys; sys.argv[0] = {program!r}; from handler.__main__ import main; sys.exit(main())"
-    source = ("--from", "shop.graphql", "--url", "https://api.example.com/graphql", "--access", "open")
-    variables = {name: value for name, value in os.environ.items() if name != "UV"} | {"PYTHONPATH": str(ROOT)}
+    source = ("--from", "shop.graphql", "--url", "http://127.0.0.1:9/graphql", "--access", "open")
+    variables = {each: value for each, value in os.environ.items() if not each.startswith("UV")}
 
-    done = subprocess.run(
-        [sys.executable, "-c", code, "init", "shop/products", *source],
-        cwd=tmp_path,
-        env=variables | environ,
-        capture_output=True,
-        text=True,
-        check=True,
+    def ran(*words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words],
+            cwd=tmp_path,
+            env=variables | {"PYTHONPATH": str(ROOT)} | environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout + done.stderr
+
+    made, checked, wrong, shown = (
+        ran("init", "shop/products", *source),
+        ran("check", "shop"),
+        ran("chek"),
+        ran("--help"),
     )
 
-    assert [line for line in done.stdout.splitlines() if line.startswith("Next")] == [heading]
+    assert f"\n\nNext:\n  {name} dev shop/products\n" in made
+    assert f"\n`{name} publish` will refuse upstream.url" in checked
+    assert f"usage: {name} [-h]" in wrong
+    assert f"  {name} dev shop\n" in shown
