@@ -21,10 +21,11 @@ import subprocess
 import sys
 import tarfile
 import threading
+import time
 import urllib.request
 import venv
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -40,6 +41,20 @@ ENDPOINT = "shop/customers"
 FIRST_TOOL = "list_customers"
 REFUSED = 1
 MEGABYTE = 1_000_000
+WAIT_S = 60
+"""The seconds that a server has to begin or to end."""
+
+SOURCES = (
+    r"(?:handler|stile)/(?:\w+/)*(?!test_)[\w-]+\.(?:css|html|js|py|typed)|handler/page/vendor/[\w-]+\.(?:json|txt)"
+)
+CONTENTS = {
+    ".whl": re.compile(rf"{SOURCES}|handler/commands/new_repository/(?:\w+/)*\w[\w.-]*|[\w.-]+\.dist-info/[\w./]+"),
+    ".gz": re.compile(
+        rf"{SOURCES}|(?:infra|requirements)/(?:\w+/)*\w[\w.-]*"
+        r"|\.gitignore|LICENSE|PKG-INFO|README\.md|pyproject\.toml|samconfig\.toml|template\.yaml"
+    ),
+}
+"""The names of files that a wheel and an sdist may have. No name begins with a dot, as those of secrets do."""
 
 LEFT_OUT = re.compile(r"(PIP|PYTHON|UV|VIRTUAL_ENV|MAKE|MFLAGS)")
 """Variables that would let a command find packages of this machine, or another index than the local one."""
@@ -64,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with TemporaryDirectory() as folder:
         try:
             dist = build_twice(options.root, Path(folder))
-            list_contents(dist)
+            problems += list_contents(dist)
             fetch_packages(options.root, packages)
             with serve_index(Path(folder) / "index", [*packages.iterdir(), *dist.glob("*.whl")]) as index:
                 try_installed(index, Path(folder) / "user", options.uvx)
@@ -137,9 +152,10 @@ def digest_of(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def list_contents(dist: Path) -> None:
-    """Print each file of the distributions by its folder's count, with digests."""
+def list_contents(dist: Path) -> Iterator[str]:
+    """Print each distribution with its digest and the counts of its folders, and yield the files that do not belong."""
     for file in sorted(dist.iterdir()):
+        allowed = CONTENTS[file.suffix]
         if file.suffix == ".whl":
             with ZipFile(file) as archive:
                 names = archive.namelist()
@@ -149,6 +165,7 @@ def list_contents(dist: Path) -> None:
         print(f"{digest_of(file)}  {file.name}: {file.stat().st_size} bytes, {len(names)} files")
         tops = [name.partition("/")[0] for name in names]
         print("  " + ", ".join(f"{top} {tops.count(top)}" for top in sorted(set(tops))))
+        yield from (f"{file.name}: {name} does not belong there" for name in names if not allowed.fullmatch(name))
 
 
 def packages_of(root: Path) -> Path:
@@ -220,56 +237,62 @@ def try_installed(index: str, folder: Path, uvx: Path) -> None:
     """
     folder.mkdir()
     port = free_port()
+    init = ("init", ENDPOINT, "--from", f"http://127.0.0.1:{port}/graphql", "--access", "open")
     with running(sys.executable, "-m", "examples.upstream", "--port", str(port), cwd=ROOT, ready=port):
-        source = ("--from", f"http://127.0.0.1:{port}/graphql", "--access", "open")
         if uvx.exists():
             print("Two commands of a newcomer, with nothing installed")
-            words = (str(uvx), "--cache-dir", str(folder / "cache"), "--default-index", index, DISTRIBUTION)
-            printed = timed(*words, "init", ENDPOINT, *source, cwd=folder)
+            settings = {"UV_CACHE_DIR": str(folder / "cache"), "UV_DEFAULT_INDEX": index}
+            printed = timed(str(uvx), DISTRIBUTION, *init, cwd=folder, **settings)
             print("".join(f"        {line}\n" for line in printed.splitlines()), end="")
+            expect(f"call {ENDPOINT} {FIRST_TOOL}\n", printed)
             expect(f"\n  uvx {DISTRIBUTION} dev {ENDPOINT}\n", printed)
-            expect(FIRST_TOOL, printed)
-            serve_and_list((*words, "dev"), folder)
+            serve_and_list((str(uvx), DISTRIBUTION, "dev", ENDPOINT), folder, **settings)
             shutil.rmtree(folder / "shop")
         else:
             print(f"Left out: the two commands of a newcomer, because {uvx} does not exist")
         print("An empty environment")
         programs = folder / "venv" / "bin"
         venv.create(folder / "venv", with_pip=True)
-        pip_words = ("install", "--quiet", "--no-cache-dir", "--index-url", index)
-        timed(str(programs / "pip"), *pip_words, DISTRIBUTION, cwd=folder)
+        settings = {"PIP_INDEX_URL": index, "PIP_NO_CACHE_DIR": "1"}
+        timed(str(programs / "pip"), "install", "--quiet", DISTRIBUTION, cwd=folder, **settings)
         stile = str(programs / "stile")
-        expect(FIRST_TOOL, timed(stile, "init", ENDPOINT, *source, cwd=folder))
+        expect(FIRST_TOOL, timed(stile, *init, cwd=folder))
         expect("No problems in 1 endpoint", timed(stile, "check", "shop", cwd=folder))
-        serve_and_list((stile, "dev"), folder)
+        serve_and_list((stile, "dev", ENDPOINT), folder)
         expect('"totalCount"', timed(stile, "call", "shop", FIRST_TOOL, cwd=folder))
         timed(stile, "build", "shop", "--out", "bundles", cwd=folder)
+        expect("There are no differences.", timed(stile, "diff", "bundles", "shop", cwd=folder))
         expect("a repository with Stile in vendor/", timed(stile, "new", "repository", cwd=folder))
     print("The environment of the repository that `stile new` made")
     repository = folder / "repository"
     venv.create(repository / ".venv", with_pip=True)
     programs = repository / ".venv" / "bin"
     locks = ("--require-hashes", "-r", "requirements/cli.txt", "-r", "vendor/requirements.txt")
-    timed(str(programs / "pip"), *pip_words, *locks, cwd=repository)
+    timed(str(programs / "pip"), "install", "--quiet", *locks, cwd=repository, **settings)
     expect("No problems in 1 endpoint", timed(str(programs / "stile"), "check", "endpoints", cwd=repository))
 
 
-def serve_and_list(dev: Sequence[str], folder: Path) -> None:
-    """Serve the folder by `stile dev`, and list its tools."""
+def serve_and_list(dev: Sequence[str], folder: Path, **environ: str) -> None:
+    """Serve an endpoint by `stile dev`, and list its tools."""
     port = free_port()
-    with running(*dev, "shop", "--port", str(port), cwd=folder, ready=port):
+    with measured(dev), running(*dev, "--port", str(port), cwd=folder, ready=port, **environ):
         expect(f'"{FIRST_TOOL}"', tools_of(f"http://127.0.0.1:{port}/{ENDPOINT}/mcp"))
 
 
-def timed(*command: str, cwd: Path) -> str:
-    """Run a command, and print it with its processor time."""
+def timed(*command: str, cwd: Path, **environ: str) -> str:
+    """Run a command, print it with its processor time, and return what it printed."""
+    with measured(command):
+        return output(*command, cwd=cwd, **environ)
+
+
+@contextmanager
+def measured(command: Sequence[str]) -> Iterator[None]:
+    """Print a command with the processor time of the processes that end in the block."""
     before = getrusage(RUSAGE_CHILDREN)
-    printed = output(*command, cwd=cwd)
+    yield
     after = getrusage(RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    words = [word for word in command[1:] if not word.startswith(("http://", "/", "--cache", "--default"))]
-    print(f"  {spent:5.1f} s of processor time: {' '.join([Path(command[0]).name, *words])}")
-    return printed
+    print(f"  {spent:5.1f} s of processor time: {' '.join([Path(command[0]).name, *command[1:]])}")
 
 
 def expect(text: str, printed: str) -> None:
@@ -294,23 +317,40 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(*command: str, cwd: Path, ready: int) -> Iterator[None]:
-    """Run a server until the block ends, from when its port takes connections."""
+def running(*command: str, cwd: Path, ready: int, **environ: str) -> Iterator[None]:
+    """Run a server until the block ends, from when its port takes connections.
+
+    Raises:
+        CheckFailed: it ends by itself, or does not begin or end in time.
+    """
+    words, latest = " ".join(command), time.monotonic() + WAIT_S
+    variables = {**environment(), **environ}
     with subprocess.Popen(
-        command, cwd=cwd, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        command, cwd=cwd, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
     ) as server:
         try:
-            while server.poll() is None:
+            while server.poll() is None and time.monotonic() < latest:
                 with socket.socket() as trying:
                     if trying.connect_ex(("127.0.0.1", ready)) == 0:
                         break
-                threading.Event().wait(0.1)
+                time.sleep(0.1)
             else:
-                errors = server.stderr.read().decode("utf-8", "replace") if server.stderr else ""
-                raise CheckFailed(f"{' '.join(command)} ended: {errors.strip()}")
+                end_group(server)
+                errors = server.communicate()[1].decode("utf-8", "replace")
+                raise CheckFailed(f"{words} did not serve port {ready}: {errors.strip()}")
             yield
-        finally:
             server.send_signal(signal.SIGTERM)
+            server.communicate(timeout=WAIT_S)
+        except subprocess.TimeoutExpired as exc:
+            raise CheckFailed(f"{words} did not end by SIGTERM") from exc
+        finally:
+            end_group(server)
+
+
+def end_group(server: subprocess.Popen[bytes]) -> None:
+    """Kill a server and its children, such as that of uvx, if any is left."""
+    with suppress(ProcessLookupError):
+        os.killpg(server.pid, signal.SIGKILL)
 
 
 def output(*command: str, cwd: Path | None = None, **environ: str) -> str:
