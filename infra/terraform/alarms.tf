@@ -539,7 +539,7 @@ resource "aws_cloudwatch_dashboard" "stile" {
           ${local.has_metrics_by_endpoint ? ", \"${aws_cloudwatch_metric_alarm.endpoint_down[0].arn}\"" : ""}
         ]}},
         {"type": "metric", "x": 0, "y": 2, "width": 8, "height": 6, "properties": {
-          "title": "Calls and errors", "region": "${data.aws_region.current.name}", "stat": "Sum", "period": 300, "metrics": [
+          "title": "Calls and errors", "region": "${data.aws_region.current.id}", "stat": "Sum", "period": 300, "metrics": [
             ["Stile", "calls_run", "function", "${aws_lambda_function.stile.function_name}"],
             ["Stile", "errors", "function", "${aws_lambda_function.stile.function_name}"],
             ["Stile", "upstream_failures", "function", "${aws_lambda_function.stile.function_name}"],
@@ -549,7 +549,7 @@ resource "aws_cloudwatch_dashboard" "stile" {
             ["Stile", "endpoint_down", "function", "${aws_lambda_function.stile.function_name}", {"stat": "Maximum"}]
         ]}},
         {"type": "metric", "x": 8, "y": 2, "width": 8, "height": 6, "properties": {
-          "title": "Refused", "region": "${data.aws_region.current.name}", "stat": "Sum", "period": 300, "metrics": [
+          "title": "Refused", "region": "${data.aws_region.current.id}", "stat": "Sum", "period": 300, "metrics": [
             ["Stile", "refusals_credential", "function", "${aws_lambda_function.stile.function_name}"],
             ["Stile", "callers_refused", "function", "${aws_lambda_function.stile.function_name}"],
             ["Stile", "refusals_unknown", "function", "${aws_lambda_function.stile.function_name}"],
@@ -558,41 +558,41 @@ resource "aws_cloudwatch_dashboard" "stile" {
             ["Stile", "requests_unserved", "function", "${aws_lambda_function.stile.function_name}"]
         ]}},
         {"type": "metric", "x": 16, "y": 2, "width": 8, "height": 6, "properties": {
-          "title": "Milliseconds of a call", "region": "${data.aws_region.current.name}", "period": 300, "metrics": [
+          "title": "Milliseconds of a call", "region": "${data.aws_region.current.id}", "period": 300, "metrics": [
             ["Stile", "duration_ms", "function", "${aws_lambda_function.stile.function_name}", {"stat": "p50"}],
             ["Stile", "duration_ms", "function", "${aws_lambda_function.stile.function_name}", {"stat": "p99"}],
             ["Stile", "upstream_ms", "function", "${aws_lambda_function.stile.function_name}", {"stat": "p50"}],
             ["Stile", "upstream_ms", "function", "${aws_lambda_function.stile.function_name}", {"stat": "p99"}]
         ]}},
         {"type": "metric", "x": 0, "y": 8, "width": 8, "height": 6, "properties": {
-          "title": "Answers", "region": "${data.aws_region.current.name}", "period": 300, "metrics": [
+          "title": "Answers", "region": "${data.aws_region.current.id}", "period": 300, "metrics": [
             ["Stile", "answer_bytes", "function", "${aws_lambda_function.stile.function_name}", {"stat": "p99"}],
             ["Stile", "answer_tokens", "function", "${aws_lambda_function.stile.function_name}", {"stat": "p99"}],
             ["Stile", "answers_cut", "function", "${aws_lambda_function.stile.function_name}", {"stat": "Sum", "yAxis": "right"}]
         ]}},
         {"type": "metric", "x": 8, "y": 8, "width": 8, "height": 6, "properties": {
-          "title": "Instances and bundles", "region": "${data.aws_region.current.name}", "period": 300, "metrics": [
+          "title": "Instances and bundles", "region": "${data.aws_region.current.id}", "period": 300, "metrics": [
             ["Stile", "cold_starts", "function", "${aws_lambda_function.stile.function_name}", {"stat": "Sum"}],
             ["Stile", "endpoints_missing", "function", "${aws_lambda_function.stile.function_name}", {"stat": "Sum"}],
             ["Stile", "bundle_age_s", "function", "${aws_lambda_function.stile.function_name}", {"stat": "Maximum", "yAxis": "right"}],
             ["Stile", "memory_percent", "function", "${aws_lambda_function.stile.function_name}", {"stat": "Maximum", "yAxis": "right"}]
         ]}},
         {"type": "metric", "x": 16, "y": 8, "width": 8, "height": 6, "properties": {
-          "title": "Lambda", "region": "${data.aws_region.current.name}", "stat": "Sum", "period": 300, "metrics": [
+          "title": "Lambda", "region": "${data.aws_region.current.id}", "stat": "Sum", "period": 300, "metrics": [
             ["AWS/Lambda", "Invocations", "FunctionName", "${aws_lambda_function.stile.function_name}"],
             ["AWS/Lambda", "Errors", "FunctionName", "${aws_lambda_function.stile.function_name}"],
             ["AWS/Lambda", "Throttles", "FunctionName", "${aws_lambda_function.stile.function_name}"],
             ["AWS/Lambda", "ConcurrentExecutions", "FunctionName", "${aws_lambda_function.stile.function_name}", {"stat": "Maximum"}]
         ]}},
         {"type": "metric", "x": 0, "y": 14, "width": 12, "height": 6, "properties": {
-          "title": "HTTP API", "region": "${data.aws_region.current.name}", "stat": "Sum", "period": 300, "metrics": [
+          "title": "HTTP API", "region": "${data.aws_region.current.id}", "stat": "Sum", "period": 300, "metrics": [
             ["AWS/ApiGateway", "Count", "ApiId", "${aws_apigatewayv2_api.stile.id}"],
             ["AWS/ApiGateway", "4xx", "ApiId", "${aws_apigatewayv2_api.stile.id}"],
             ["AWS/ApiGateway", "5xx", "ApiId", "${aws_apigatewayv2_api.stile.id}"],
             ["Stile/${aws_apigatewayv2_api.stile.id}", "gateway_throttles"]
         ]}},
         {"type": "metric", "x": 12, "y": 14, "width": 12, "height": 6, "properties": {
-          "title": "Failures of APIs, by endpoint", "region": "${data.aws_region.current.name}", "period": 300, "metrics": [
+          "title": "Failures of APIs, by endpoint", "region": "${data.aws_region.current.id}", "period": 300, "metrics": [
             [{"expression": "SEARCH('{Stile,function,endpoint} MetricName=\"upstream_failures\" function=\"${aws_lambda_function.stile.function_name}\"', 'Sum')"}]
         ]}}
       ]

@@ -110,7 +110,7 @@ resource "aws_apigatewayv2_stage" "default" {
   }
 
   access_log_settings {
-    destination_arn = "arn:${data.aws_partition.current.partition}:logs:${data.aws_region.current.name}:${data.aws_caller_identity.current.account_id}:log-group:${aws_cloudwatch_log_group.access.name}"
+    destination_arn = "arn:${data.aws_partition.current.partition}:logs:${data.aws_region.current.id}:${data.aws_caller_identity.current.account_id}:log-group:${aws_cloudwatch_log_group.access.name}"
     format          = jsonencode(local.access_log)
   }
 }
@@ -156,7 +156,7 @@ resource "aws_lambda_permission" "any_request" {
   action        = "lambda:InvokeFunction"
   function_name = aws_lambda_function.stile.function_name
   principal     = "apigateway.amazonaws.com"
-  source_arn    = "arn:${data.aws_partition.current.partition}:execute-api:${data.aws_region.current.name}:${data.aws_caller_identity.current.account_id}:${aws_apigatewayv2_api.stile.id}/*/*"
+  source_arn    = "arn:${data.aws_partition.current.partition}:execute-api:${data.aws_region.current.id}:${data.aws_caller_identity.current.account_id}:${aws_apigatewayv2_api.stile.id}/*/*"
 }
 
 # The values of both keys are in Secrets Manager alone: neither a plan nor the state has them.

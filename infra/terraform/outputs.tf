@@ -1,11 +1,11 @@
 output "api_url" {
   description = "Where the function answers. GET /health below it says whether it can serve."
-  value       = "https://${aws_apigatewayv2_api.stile.id}.execute-api.${data.aws_region.current.name}.${data.aws_partition.current.dns_suffix}"
+  value       = "https://${aws_apigatewayv2_api.stile.id}.execute-api.${data.aws_region.current.id}.${data.aws_partition.current.dns_suffix}"
 }
 
 output "mcp_url_pattern" {
   description = "What an MCP client connects to, with the endpoint's folder and name put in."
-  value       = "https://${aws_apigatewayv2_api.stile.id}.execute-api.${data.aws_region.current.name}.${data.aws_partition.current.dns_suffix}/{folder}/{name}/mcp"
+  value       = "https://${aws_apigatewayv2_api.stile.id}.execute-api.${data.aws_region.current.id}.${data.aws_partition.current.dns_suffix}/{folder}/{name}/mcp"
 }
 
 output "api_id" {
@@ -45,7 +45,7 @@ output "role_arn" {
 
 output "dashboard_url" {
   description = "The dashboard."
-  value       = "https://${data.aws_region.current.name}.console.aws.amazon.com/cloudwatch/home?region=${data.aws_region.current.name}#dashboards:name=${aws_cloudwatch_dashboard.stile.dashboard_name}"
+  value       = "https://${data.aws_region.current.id}.console.aws.amazon.com/cloudwatch/home?region=${data.aws_region.current.id}#dashboards:name=${aws_cloudwatch_dashboard.stile.dashboard_name}"
 }
 
 output "topic_arn" {

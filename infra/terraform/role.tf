@@ -26,10 +26,11 @@ data "aws_iam_policy_document" "assume" {
 }
 
 resource "aws_iam_role_policy_attachment" "managed" {
-  for_each = toset(var.managed_policy_arns)
+  # By number, because the ARN of a policy that is made at the same time is not known yet.
+  count = length(var.managed_policy_arns)
 
   role       = aws_iam_role.function.name
-  policy_arn = each.value
+  policy_arn = var.managed_policy_arns[count.index]
 }
 
 resource "aws_iam_role_policy" "bundles" {
@@ -189,14 +190,14 @@ data "aws_iam_policy_document" "secrets" {
     sid       = "ReadSecrets"
     effect    = "Allow"
     actions   = ["secretsmanager:GetSecretValue"]
-    resources = ["arn:${data.aws_partition.current.partition}:secretsmanager:${data.aws_region.current.name}:${data.aws_caller_identity.current.account_id}:secret:${var.secrets_prefix}/*"]
+    resources = ["arn:${data.aws_partition.current.partition}:secretsmanager:${data.aws_region.current.id}:${data.aws_caller_identity.current.account_id}:secret:${var.secrets_prefix}/*"]
   }
 
   statement {
     sid       = "ReadParameters"
     effect    = "Allow"
     actions   = ["ssm:GetParameter"]
-    resources = ["arn:${data.aws_partition.current.partition}:ssm:${data.aws_region.current.name}:${data.aws_caller_identity.current.account_id}:parameter/${var.secrets_prefix}/*"]
+    resources = ["arn:${data.aws_partition.current.partition}:ssm:${data.aws_region.current.id}:${data.aws_caller_identity.current.account_id}:parameter/${var.secrets_prefix}/*"]
   }
 }
 

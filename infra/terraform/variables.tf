@@ -233,7 +233,7 @@ variable "security_group_ids" {
   }
 
   validation {
-    condition     = (length(var.subnet_ids) == 0) == (length(var.security_group_ids) == 0)
+    condition     = (length(var.subnet_ids) == 0 && length(var.security_group_ids) == 0) || (length(var.subnet_ids) != 0 && length(var.security_group_ids) != 0)
     error_message = "subnet_ids and security_group_ids are both given, or neither."
   }
 }

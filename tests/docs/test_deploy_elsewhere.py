@@ -67,6 +67,16 @@ def test_function_of_the_page_is_that_of_the_template() -> None:
     parameters = read_template("template.yaml")["Parameters"]
     assert f"{parameters['ThrottleRate']['Default']} requests per second" in read(PAGE)
     assert f"{parameters['ThrottleBurst']['Default']} at once" in read(PAGE)
+    assert f"as built: `{parameters['Architecture']['Default']}`" in text
+
+
+def test_tags_of_the_page_are_those_of_the_template() -> None:
+    tags = {each["Key"]: each["Value"] for each in Stack("infra/storage.yaml").properties("BundleBucket")["Tags"]}
+    text = " ".join(section(read(PAGE), "The function").split())
+
+    assert list(tags) == ["stile:extras", "stile:code-modules", "stile:bundle-format"]
+    assert f"`stile:extras` and `stile:code-modules` (names separated by spaces), and `{[*tags][2]}` (`2`)" in text
+    assert tags["stile:bundle-format"] == "2"
 
 
 def test_alarms_of_the_page_are_those_of_the_template() -> None:
@@ -75,3 +85,27 @@ def test_alarms_of_the_page_are_those_of_the_template() -> None:
     assert [each for each in rows if not each.startswith("| ---")] == [
         row(name, alarm) for name, alarm in ALARMS.of_type("AWS::CloudWatch::Alarm").items()
     ]
+
+
+def test_what_the_page_says_of_all_alarms_holds() -> None:
+    alarms = ALARMS.of_type("AWS::CloudWatch::Alarm")
+    queries = [
+        each["MetricStat"]["Metric"]
+        for alarm in alarms.values()
+        for each in alarm.get("Metrics", [])
+        if "MetricStat" in each
+    ]
+    metrics = [*queries, *(alarm for alarm in alarms.values() if "MetricName" in alarm)]
+    dimensions = {(each["Namespace"], *(one["Name"] for one in each.get("Dimensions", []))) for each in metrics}
+
+    assert {alarm["TreatMissingData"] for alarm in alarms.values()} == {"notBreaching"}
+    assert dimensions == {
+        ("Stile", "function"),
+        ("AWS/Lambda", "FunctionName"),
+        ("AWS/Lambda",),
+        ("AWS/ApiGateway", "ApiId"),
+        ("Stile/a1b2c3d4e5",),
+    }
+    assert [
+        each["MetricName"] for each in metrics if each["Namespace"] == "AWS/Lambda" and not each.get("Dimensions")
+    ] == ["ConcurrentExecutions"]

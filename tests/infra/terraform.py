@@ -26,7 +26,7 @@ NEVER = ("HasRelease", "ProvisionsConcurrency", "UsesSnapStart")
 REFERENCES = {
     "AWS::AccountId": "data.aws_caller_identity.current.account_id",
     "AWS::Partition": "data.aws_partition.current.partition",
-    "AWS::Region": "data.aws_region.current.name",
+    "AWS::Region": "data.aws_region.current.id",
     "AWS::StackName": "var.name",
     "AWS::URLSuffix": "data.aws_partition.current.dns_suffix",
     "AccessLog": "aws_cloudwatch_log_group.access.name",
@@ -149,15 +149,13 @@ class Template:
 
     def facts(self) -> dict[str, str]:
         """All that the templates say."""
-        return dict(
-            (
-                *self._parameters(),
-                *((f"condition.{snake(name)}", self.expression(each)) for name, each in self.conditions.items()),
-                *((place_of(path), expression) for path, expression in self._resources()),
-                *self._permissions(),
-                *self._outputs(),
-                *self._unread(),
-            )
+        return gathered(
+            *self._parameters(),
+            *((f"condition.{snake(name)}", self.expression(each)) for name, each in self.conditions.items()),
+            *((place_of(path), expression) for path, expression in self._resources()),
+            *self._permissions(),
+            *self._outputs(),
+            *self._unread(),
         )
 
     def _unread(self) -> Iterator[tuple[str, str]]:
@@ -165,8 +163,12 @@ class Template:
         for name, document in zip(TEMPLATES, self.documents, strict=True):
             yield from ((f"{name} {section}", "") for section in document.keys() - SECTIONS)
             for parameter, declared in document.get("Parameters", {}).items():
-                if declared.get("Default") != self.parameters[parameter].get("Default"):
-                    yield f"{name} {parameter}", literal(declared.get("Default"))
+                of_all = self.parameters[parameter]
+                # What a nested stack gets was judged before.
+                keys = declared.keys() if name == "infra/storage.yaml" else declared.keys() | of_all.keys()
+                for key in keys - {"ConstraintDescription", "Description"}:
+                    if declared.get(key) != of_all.get(key):
+                        yield f"{name} {parameter}.{key}", literal(declared.get(key))
             for section, of_all in (
                 ("Conditions", self.conditions),
                 ("Resources", self.resources),
@@ -181,15 +183,18 @@ class Template:
             variable = f"var.{snake(name)}"
             is_list = "List" in declared["Type"]
             if "Default" in declared:
-                yield f"variable.{snake(name)}.default", "[]" if is_list else literal(declared["Default"])
+                default = declared["Default"]
+                yield f"variable.{snake(name)}.default", "[]" if is_list and not default else literal(default)
             types = {"String": "string", "Number": "number"}
             yield f"variable.{snake(name)}.type", types.get(declared["Type"], "list(string)")
             for condition in self._accepted(declared, variable, is_list=is_list):
                 yield f"variable.{snake(name)}.accepts {condition}", ""
+            yield from ((f"variable.{snake(name)}.{key}", "") for key in declared.keys() - OF_A_PARAMETER)
         for rule in self.rules.values():
             for each in rule["Assertions"]:
                 sentence = re.sub(r"\b[A-Z]\w+", lambda name: snake(name[0]), each["AssertDescription"])
-                yield f"rule.{sentence}", ""
+                condition = f" if {self.expression(rule['RuleCondition'])}" if "RuleCondition" in rule else ""
+                yield f"rule.{sentence}", self.expression(each["Assert"]) + condition
 
     def _accepted(self, declared: Mapping[str, Any], variable: str, *, is_list: bool) -> Iterator[str]:
         if "AllowedValues" in declared:
@@ -210,6 +215,7 @@ class Template:
             if resource.get("Condition") in NEVER:
                 yield name, literal(resource["Type"])
                 continue
+            yield from ((f"{name} {key}", "") for key in resource.keys() - OF_A_RESOURCE)
             condition = self._condition(name, resource.get("Condition"))
             if condition:
                 yield f"{name}.count", f"{condition} ? 1 : 0"
@@ -239,8 +245,8 @@ class Template:
 
     def _permissions(self) -> Iterator[tuple[str, str]]:
         for document, kind in (("StileRole", "AssumeRolePolicyDocument"), ("BundleBucketPolicy", "PolicyDocument")):
-            statements = self.resources[document]["Properties"][kind]["Statement"]
-            yield from self._statements(f"permission.{snake(document)}", statements)
+            policy = self.resources[document]["Properties"][kind]
+            yield from self._statements(f"permission.{snake(document)}", policy)
         policies = [
             ({**policy, "RoleName": {"Ref": "StileRole"}}, condition)
             for entry in self.resources["StileRole"]["Properties"]["Policies"]
@@ -256,10 +262,12 @@ class Template:
             yield f"{at}.role", self.expression(policy["RoleName"])
             if condition:
                 yield f"{at}.count", f"local.{snake(condition)} ? 1 : 0"
-            yield from self._statements(at, policy["PolicyDocument"]["Statement"])
+            yield from self._statements(at, policy["PolicyDocument"])
 
-    def _statements(self, at: str, statements: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-        for each in statements:
+    def _statements(self, at: str, policy: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        if policy.get("Version") != "2012-10-17":  # which Terraform writes
+            yield f"{at}.version", literal(policy.get("Version"))
+        for each in policy["Statement"]:
             sid = each.get("Sid", "")
             for name, value in each.items():
                 if name in ("Action", "Resource"):
@@ -356,6 +364,12 @@ class Template:
                 return " != ".join(self._compared(pair))
             case "Equals", [*pair]:
                 return " == ".join(self._compared(pair))
+            case "Not", [{"Fn::Contains": [several, ""]}]:
+                return f"length({self.expression(several)}) != 0"
+            case "Contains", [several, ""]:
+                return f"length({self.expression(several)}) == 0"
+            case "And", [*several]:
+                return f"({' && '.join(map(self.expression, several))})"
             case "Or", [*several]:
                 return " || ".join(map(self.expression, several))
             case "Join", [" ", {"Fn::Split": [",", each]}]:
@@ -394,15 +408,14 @@ class Module:
         unread = (
             (kind, "") for document in self.documents for kind in document.keys() - BLOCKS if not kind.startswith("__")
         )
-        return dict(
-            (
-                *self._variables(),
-                *self._locals(),
-                *self._resources(),
-                *self._permissions(),
-                *self._outputs(),
-                *unread,
-            )
+        return gathered(
+            *self._variables(),
+            *self._locals(),
+            *self._resources(),
+            *self._permissions(),
+            *self._outputs(),
+            *unread,
+            *((f"data.{kind}", "") for kind, _ in named(self._all("data")) if kind not in DATA),
         )
 
     def _variables(self) -> Iterator[tuple[str, str]]:
@@ -414,7 +427,7 @@ class Module:
                 if message.startswith(f"{name}: expected "):
                     yield f"variable.{name}.accepts {condition}", ""
                 else:
-                    yield f"rule.{message}", ""
+                    yield f"rule.{message}", condition
 
     def _locals(self) -> Iterator[tuple[str, str]]:
         for name, value in self.locals.items():
@@ -452,8 +465,10 @@ class Module:
             policy = self._expression(resource["assume_role_policy" if kind == "aws_iam_role" else "policy"])
             found = re.fullmatch(r"data\.aws_iam_policy_document\.(\w+)(\[0\])?\.json", policy)
             assert found, f"{at}: {policy}: expected a policy document of the module"
-            for statement in documents.pop(found[1])["statement"]:
+            document = dict(documents.pop(found[1]))
+            for statement in document.pop("statement"):
                 yield from self._statement(at, statement)
+            yield from ((f"{at}.{name}", "") for name in document if name != "count" and not name.startswith("__"))
         for name in documents:
             yield f"permission.{name}", "in no policy"
 
@@ -461,7 +476,8 @@ class Module:
         sid = json.loads(statement.get("sid", '""'))
         for name, value in statement.items():
             if name == "principals":
-                yield f"{at}.{sid}.principals", f"{value[0]['type']} {self._expression(value[0]['identifiers'])}"
+                for each in value:
+                    yield f"{at}.{sid}.principals", f"{each['type']} {self._expression(each['identifiers'])}"
             elif name == "condition":
                 for each in value:
                     tested = f"{each['test']} {each['variable']} {self._expression(each['values'])}"
@@ -476,7 +492,7 @@ class Module:
     def _leaves(self, attributes: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
         for name, value in attributes.items():
             at = f"{path}.{snake(name.strip(chr(34)))}"
-            if name.startswith("__") or name in ("assume_role_policy", "depends_on", "lifecycle", "policy"):
+            if name.startswith("__") or name in ("assume_role_policy", "policy"):
                 continue
             if name == "dynamic":
                 for block, dynamic in named(value):
@@ -529,7 +545,24 @@ BLOCKS = {"data", "ephemeral", "locals", "output", "resource", "terraform", "var
 """The parts of templates and of the module that facts are read of, or that say nothing of what is made."""
 
 BOUNDS = {"MinValue": ">=", "MaxValue": "<="}
+OF_A_PARAMETER = {"AllowedPattern", "AllowedValues", "ConstraintDescription", "Default", "Description", "Type"} | {
+    *("MaxLength", *BOUNDS),
+}
+OF_A_RESOURCE = {"Condition", "DeletionPolicy", "Metadata", "Properties", "Type", "UpdateReplacePolicy"}
+"""The keys that facts are read of, or that Terraform has no counterpart of."""
+
+DATA = {"aws_caller_identity", "aws_iam_policy_document", "aws_partition", "aws_region"}
+"""Sources of data that say nothing of what is made, or are read with their policies."""
+
 POLICIES = {"aws_iam_role": "stile_role", "aws_s3_bucket_policy": "bundle_bucket_policy"}
+
+
+def gathered(*facts: tuple[str, str]) -> dict[str, str]:
+    """Return the facts by their places. Two of one place, such as statements without a name, are both there."""
+    expressions: dict[str, list[str]] = {}
+    for place, expression in facts:
+        expressions.setdefault(place, []).append(expression)
+    return {place: " and ".join(each) for place, each in expressions.items()}
 
 
 def place_of(path: str) -> str:

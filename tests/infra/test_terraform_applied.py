@@ -24,6 +24,7 @@ from tests.support.moto import REGION, Moto, running_moto
 from tests.support.require import requires
 from tests.support.upstream import running_upstream
 
+PAGE = "docs/deploy-elsewhere.md"
 TERRAFORM = shutil.which("terraform")
 # Where Terraform's own installers put providers, as FOLDER/registry.terraform.io/hashicorp/aws/VERSION/PLATFORM.
 MIRRORS = (
@@ -160,6 +161,9 @@ def applied(moto: Moto, plugins: Path, tmp_path_factory: pytest.TempPathFactory)
     for each in client.list_object_versions(Bucket=bucket)["Versions"]:
         client.delete_object(Bucket=bucket, Key=each["Key"], VersionId=each["VersionId"])
     root.done("destroy", "-auto-approve", **variables)
+    for words in (line.split() for block in blocks(read(PAGE)) for line in block.text.splitlines()):
+        if words[:2] == ["terraform", "import"]:
+            root.done(*words[1:], **variables)
 
 
 def test_files_are_formatted(moto: Moto) -> None:
@@ -175,7 +179,7 @@ def test_module_is_valid(root: Root) -> None:
 
 
 def test_configuration_of_the_page_is_valid(moto: Moto, plugins: Path, tmp_path: Path) -> None:
-    (code,) = [block.text for block in blocks(read("docs/deploy-elsewhere.md")) if block.language == "hcl"]
+    (code,) = [block.text for block in blocks(read(PAGE)) if block.language == "hcl"]
     root = root_of(tmp_path, moto, plugins)
     (tmp_path / "main.tf").write_text(code.replace("../stile/infra/terraform", "./stile"), "utf-8")
 
