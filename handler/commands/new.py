@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import zlib
@@ -129,7 +130,7 @@ def _vendored_release(folder: Path, new: Mapping[str, bytes]) -> dict[str, bytes
     """Return the files of the release that a repository has in ``vendor``.
 
     Raises:
-        CommandRefused: the repository lacks a wheel whose digest it requires.
+        CommandRefused: the repository lacks a wheel whose digest it requires, or has a newer release than this one.
     """
     try:
         required = _with_lf(read_regular(folder, folder / REQUIREMENTS)) or b""
@@ -139,10 +140,18 @@ def _vendored_release(folder: Path, new: Mapping[str, bytes]) -> dict[str, bytes
         known = [each for each in releases if each[REQUIREMENTS] in required or new[REQUIREMENTS] in required]
         if not known:
             raise ValueError("it has no such wheel")
-        return min(known, key=lambda each: each == new)
     except ValueError as exc:
         expected = f"expected the wheel that `stile new` wrote, and its digest in {REQUIREMENTS}"
         raise CommandRefused(f"{folder.as_posix()}/{VENDOR}: {exc}; {expected}") from exc
+    old = min(known, key=lambda each: each == new)
+    if any(_numbers(name) > _numbers(WHEEL) for name in old if name.endswith(".whl")):
+        raise CommandRefused(f"{folder.as_posix()}/{VENDOR}: expected no newer release than {__version__}, this one")
+    return old
+
+
+def _numbers(wheel: str) -> list[int]:
+    """Return the numbers of the version in the name of a wheel."""
+    return [int(number) for number in re.findall(r"\d+", wheel.split("-")[1])]
 
 
 def _merge_release(
@@ -198,7 +207,11 @@ def _merge(own: bytes | None, before: bytes | None, now: bytes | None) -> bytes 
             for name, content in zip(names, (lines, before, now), strict=True):
                 (scratch / name).write_bytes(content)
             words = ["git", "merge-file", "--quiet", "--stdout", *names]
-            done = subprocess.run(words, cwd=scratch, capture_output=True, check=False)  # noqa: S603 - fixed words
+            try:
+                done = subprocess.run(words, cwd=scratch, capture_output=True, check=False)  # noqa: S603 - fixed words
+            except OSError as exc:
+                cause = f"git cannot be run ({exc.strerror}), and merges files that you have changed"
+                raise CommandRefused(f"{cause}; nothing was written") from exc
         if done.returncode:
             raise ValueError("its lines that the release changes were changed, too")
         merged = done.stdout

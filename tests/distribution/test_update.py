@@ -15,6 +15,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from handler import __version__
 from handler.commands.new import FILES, WHEEL
 from tests.commands.running import Stile
 from tests.commands.test_interrupted_writes import CODES, SORTS, runs
@@ -215,6 +216,46 @@ def test_json_has_the_differences_and_the_error(repository: Path, now: Path, sti
     assert len(document["error"]["messages"]) == 2
     assert (repository / "infra/gone.sh").read_text("utf-8") == "mine\n"
     assert (repository / "infra/more/new.sh").read_text("utf-8") == "mine\n"
+
+
+def test_a_file_in_place_of_a_folder_stays(repository: Path, now: Path, stile: Stile) -> None:
+    (repository / "infra/more").write_text("mine\n", encoding="utf-8")
+
+    done = stile("new", "r", "--update", "--wheel", str(now))
+
+    assert done.code == 1
+    assert done.err.startswith("r/infra/more/new.sh stays as it is: it cannot be read (Not a directory)")
+    assert "\n+echo new\n" in done.out
+    assert (repository / "infra/more").read_text("utf-8") == "mine\n"
+    assert (repository / "template.yaml").read_text("utf-8") == NOW["template.yaml"]
+
+
+def test_a_newer_release_is_not_replaced(repository: Path, now: Path, stile: Stile) -> None:
+    vendor, newer = repository / "vendor", "stile_mcp-10.0.0-py3-none-any.whl"
+    (vendor / WHEEL).rename(vendor / newer)
+    text = (vendor / "requirements.txt").read_text("utf-8").replace(WHEEL, newer)
+    (vendor / "requirements.txt").write_text(text, encoding="utf-8")
+    before = contents(repository)
+
+    done = stile("new", "r", "--update", "--wheel", str(now))
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err == f"r/vendor/: expected no newer release than {__version__}, this one\n"
+    assert contents(repository) == before
+
+
+def test_a_merge_without_git_is_refused(
+    repository: Path, now: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "Makefile").write_text(TEXT.replace("11\n", "mine\n"), encoding="utf-8")
+    before = contents(repository)
+    monkeypatch.setenv("PATH", str(repository))
+
+    done = stile("new", "r", "--update", "--wheel", str(now))
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("git cannot be run (No such file or directory)")
+    assert contents(repository) == before
 
 
 def test_a_difference_is_read_by_patch(repository: Path, now: Path, stile: Stile) -> None:

@@ -104,7 +104,9 @@ def read_regular(folder: Path, file: Path) -> bytes | None:
     try:
         if any(each.is_symlink() for each in below) or (file.exists() and not file.is_file()):
             raise ValueError("it is a link or behind one, or not a regular file")
-        return file.read_bytes() if file.exists() else None
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
     except OSError as exc:
         raise ValueError(f"it cannot be read ({exc.strerror})") from exc
 
