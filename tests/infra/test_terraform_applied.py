@@ -88,9 +88,19 @@ class Root:
         return completed.stdout
 
 
+def numbers(text: str) -> tuple[int, ...]:
+    """The first two numbers of the version in a text; none if it has no version."""
+    found = re.search(r"(\d+)\.(\d+)\.\d", text)
+    return tuple(map(int, found.groups())) if found else ()
+
+
 @pytest.fixture(scope="module")
 def moto() -> Iterator[Moto]:
     requires("terraform", TERRAFORM, "no program of this name is in PATH, so the module was not applied")
+    shown = subprocess.run([str(TERRAFORM), "version"], capture_output=True, text=True, check=False).stdout
+    requires(
+        "terraform", numbers(shown) >= (1, 11), "the one in PATH is not 1.11 or later, so the module was not applied"
+    )
     with running_moto() as running:
         yield running
 
@@ -100,11 +110,15 @@ def plugins(moto: Moto) -> Path:
     """A folder with the provider for AWS, which these tests do not fetch."""
     found = [folder for each in MIRRORS if each and (folder := Path(each).expanduser()).is_dir()]
     provider = "registry.terraform.io/hashicorp/aws"
-    with_provider = next((folder for folder in found if (folder / provider).is_dir()), None)
+    with_provider = next(
+        (each for each in found if any((5, 100) <= numbers(one.name) < (7, 0) for one in (each / provider).glob("*"))),
+        None,
+    )
     requires(
         "terraform",
         with_provider,
-        f"no folder has {provider}, so the module was not applied; name one in STILE_TERRAFORM_PLUGINS",
+        f"no folder has {provider} of version 5.100 to 6, so the module was not applied; name one in "
+        "STILE_TERRAFORM_PLUGINS",
     )
     assert with_provider is not None
     return with_provider
