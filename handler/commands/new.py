@@ -150,8 +150,8 @@ def _vendored_release(folder: Path, new: Mapping[str, bytes]) -> dict[str, bytes
 
 
 def _numbers(wheel: str) -> list[int]:
-    """Return the numbers of the version in the name of a wheel."""
-    return [int(number) for number in re.findall(r"\d+", wheel.split("-")[1])]
+    """Return the first three numbers of the version of a wheel, which a release and its candidates share."""
+    return [int(number) for number in re.findall(r"\d+", wheel.split("-")[1])[:3]]
 
 
 def _merge_release(

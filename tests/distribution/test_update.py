@@ -316,7 +316,7 @@ def test_a_repository_without_its_wheel_is_refused(repository: Path, now: Path, 
     assert not (tmp_path / "gone").exists()
 
 
-@pytest.mark.parametrize("former", [WHEEL, "stile_mcp-0.0.1-py3-none-any.whl"])
+@pytest.mark.parametrize("former", [WHEEL, "stile_mcp-0.0.1-py3-none-any.whl", WHEEL.replace("-py3", "rc1-py3")])
 def test_an_update_that_was_killed_is_repeated(repository: Path, now: Path, stile: Stile, former: str) -> None:
     """A kill leaves the files that come first in the order of the update."""
     vendor = repository / "vendor"
