@@ -70,6 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--root", type=Path, default=ROOT, help="the folder of the project")
     parser.add_argument("--packages", type=Path, help="the folder that keeps the locked packages of the command")
     parser.add_argument("--uvx", type=Path, default=ROOT / ".venv-lock" / "bin" / "uvx")
+    parser.add_argument("--out", type=Path, help="the folder to replace by the files that were tried, if nothing fails")
     parser.add_argument("--notes", metavar="TAG", help="print the notes of the release, and do nothing else")
     options = parser.parse_args(arguments)
     if options.notes is not None:
@@ -83,6 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             fetch_packages(options.root, packages)
             with serve_index(Path(folder) / "index", [*packages.iterdir(), *dist.glob("*.whl")]) as index:
                 try_installed(index, Path(folder) / "user", options.uvx)
+            if options.out and not problems:
+                shutil.rmtree(options.out, ignore_errors=True)
+                shutil.copytree(dist, options.out)
         except CheckFailed as exc:
             problems.append(str(exc))
     for problem in problems:

@@ -88,7 +88,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(
             f"{part.name} {part.version}: the licence is not on the list of infra/sbom.py: {part.licence}\n"
         )
-    print(f"{len(listed)} packages, {len(refused)} licences that are not permissive: {options.out}")
+    data = [part.name for part in listed if is_allowed(part) and not is_permissive(part.licence)]
+    excepted = f" (beside data under MPL-2.0: {', '.join(data)})" if data else ""
+    print(f"{len(listed)} packages, {len(refused)} licences that are not permissive{excepted}: {options.out}")
     return REFUSED if refused else 0
 
 

@@ -278,12 +278,15 @@ def test_demo_api_of_strawberry_answers_its_first_tools(workplace: Path, stile: 
     assert stile("pull", "shop").out.endswith("has not changed\n")
 
 
+BY_UVX = {"UV": "/bin/uv"}
+
+
 @pytest.mark.parametrize(
     ("program", "environ", "name"),
     [
-        (f"/cache/bin/{DISTRIBUTION}", {"UV": "/bin/uv"}, f"uvx --from {ROOT.as_uri()} {DISTRIBUTION}"),
-        ("/cache/bin/stile", {"UV": "/bin/uv"}, f"uvx --from {ROOT.as_uri()} {DISTRIBUTION}"),
-        ("/venv/bin/stile", {"UV": "/bin/uv", "UV_RUN_RECURSION_DEPTH": "1"}, "stile"),
+        (f"/cache/bin/{DISTRIBUTION}", BY_UVX, f"uvx --from {ROOT.as_uri()} {DISTRIBUTION}"),
+        ("/cache/bin/stile", BY_UVX, f"uvx --from {ROOT.as_uri()} {DISTRIBUTION}"),
+        ("/venv/bin/stile", BY_UVX | {"UV_RUN_RECURSION_DEPTH": "1"}, "stile"),
         (f"/venv/bin/{DISTRIBUTION}", {}, DISTRIBUTION),
         ("/venv/bin/stile", {}, "stile"),
     ],

@@ -111,6 +111,35 @@ def test_builds_at_two_paths_are_compared(small: Path, tmp_path: Path) -> None:
         RELEASE.build_twice(small, tmp_path / "other")
 
 
+@pytest.mark.parametrize("name", ["handler/notes.txt", "handler/.env", "handler/test_it.py", "handler/key.pem"])
+def test_a_file_that_does_not_belong_into_the_wheel_is_a_problem(small: Path, tmp_path: Path, name: str) -> None:
+    (small / name).write_text("", encoding="utf-8")
+    commit(small)
+
+    found = [each for each in RELEASE.list_contents(RELEASE.build_twice(small, tmp_path / "built")) if ".whl" in each]
+
+    assert [each.partition(": ")[2] for each in found] == [f"{name} does not belong there"]
+
+
+@pytest.mark.parametrize(
+    ("program", "fault"),
+    [
+        ("raise SystemExit('no port')", "did not serve port 1: no port"),
+        ("import time; time.sleep(99)", "did not serve port 1"),
+    ],
+)
+def test_a_server_that_does_not_serve_fails_the_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, fault: str
+) -> None:
+    monkeypatch.setattr(RELEASE, "WAIT_S", 2)
+
+    with (
+        pytest.raises(RELEASE.CheckFailed, match=fault),
+        RELEASE.running(sys.executable, "-c", program, cwd=tmp_path, ready=1),
+    ):
+        pass
+
+
 def test_index_serves_a_package_by_its_normalized_name(tmp_path: Path) -> None:
     file = tmp_path / "Some_Package-1.0-py3-none-any.whl"
     file.write_bytes(b"wheel")
@@ -130,7 +159,8 @@ def proof(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, str, str]:
     (tree / "CHANGELOG.md").write_text(released, encoding="utf-8")
     commit(tree)
     words = [str(ROOT / "infra" / "release_check.py"), "--root", str(tree)]
-    done = run(sys.executable, *words, "--packages", str(RELEASE.packages_of(ROOT)))
+    done = run(sys.executable, *words, "--packages", str(RELEASE.packages_of(ROOT)), "--out", str(tree / "dist"))
+    assert {file.suffix for file in (tree / "dist").iterdir()} == {".gz", ".whl"}
     return done.returncode, done.stdout, done.stderr
 
 

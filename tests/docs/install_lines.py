@@ -1,6 +1,6 @@
 """How to get Stile, in README.md and docs/install.md: from a clone until the name on the index is the project's.
 
-`name-is-reserved` in pyproject.toml decides, and RELEASING.md says when it changes. ``python -m
+`name-is-reserved` in pyproject.toml decides, and docs/owner.md says when it changes. ``python -m
 tests.docs.install_lines`` (``make reference``) writes the lines anew.
 """
 
