@@ -37,6 +37,7 @@ def test_the_demo_needs_no_program_that_tests_or_checks() -> None:
 
     assert not needed & {"mypy", "moto", "pytest", "hypothesis", "ruff", "mcp", "coverage", "cfn-lint"}
     assert len(needed) < len(locked("dev.txt")) / 2
+    assert f"`make run` does first | {len(needed)} |" in (ROOT / "docs" / "install.md").read_text("utf-8")
 
 
 def test_a_fresh_clone_serves_the_demo_and_says_each_step(tmp_path: Path) -> None:
