@@ -365,7 +365,8 @@ def test_page_updates_a_repository_of_an_older_commit(wheel: Path, tmp_path: Pat
     older, clone, repository = (tmp_path / name for name in ("older", "clone", "shop-tools"))
     with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as tree:
         tree.extractall(older, filter="data")
-    words = [sys.executable, "-m", "handler", "new", "../shop-tools", "--wheel", str(make_dist(older) / WHEEL)]
+    (released,) = make_dist(older).glob("*.whl")  # of another version, once there is a release
+    words = [sys.executable, "-m", "handler", "new", "../shop-tools", "--wheel", str(released)]
     made = run(*words, cwd=older)
     assert made.returncode == 0, made.stderr
     (clone / "dist").mkdir(parents=True)
