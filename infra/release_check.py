@@ -157,7 +157,8 @@ def digest_of(file: Path) -> str:
 
 
 def list_contents(dist: Path) -> Iterator[str]:
-    """Print each distribution with its digest and the counts of its folders, and yield the files that do not belong."""
+    """Print each distribution with its digest and counts of files, and yield what does not belong or is missing."""
+    committed = output("git", "ls-files", "handler", "stile", cwd=dist.parent).splitlines()
     for file in sorted(dist.iterdir()):
         allowed = CONTENTS[file.suffix]
         if file.suffix == ".whl":
@@ -170,6 +171,7 @@ def list_contents(dist: Path) -> Iterator[str]:
         tops = [name.partition("/")[0] for name in names]
         print("  " + ", ".join(f"{top} {tops.count(top)}" for top in sorted(set(tops))))
         yield from (f"{file.name}: {name} does not belong there" for name in names if not allowed.fullmatch(name))
+        yield from (f"{file.name}: {name} is missing" for name in committed if name not in names)
 
 
 def packages_of(root: Path) -> Path:

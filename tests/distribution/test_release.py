@@ -121,6 +121,17 @@ def test_a_file_that_does_not_belong_into_the_wheel_is_a_problem(small: Path, tm
     assert [each.partition(": ")[2] for each in found] == [f"{name} does not belong there"]
 
 
+def test_a_file_that_the_wheel_lacks_is_a_problem(small: Path, tmp_path: Path) -> None:
+    (small / "handler" / "app.html").write_text("", encoding="utf-8")
+    with (small / "pyproject.toml").open("a", encoding="utf-8") as file:
+        file.write('exclude = ["*.html"]\n')
+    commit(small)
+
+    found = list(RELEASE.list_contents(RELEASE.build_twice(small, tmp_path / "built")))
+
+    assert [each.partition(": ")[2] for each in found if ".whl" in each] == ["handler/app.html is missing"]
+
+
 @pytest.mark.parametrize(
     ("program", "fault"),
     [
