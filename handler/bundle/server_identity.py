@@ -14,7 +14,6 @@ import struct
 import zlib
 from collections.abc import Callable, Mapping
 from io import BytesIO
-from typing import NoReturn
 
 from handler.strict_json import JSONObject
 
@@ -84,61 +83,55 @@ def made_icon(raw: bytes, theme: str = "") -> JSONObject:
 
 THEMES = ("light", "dark")
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-MAX_PIXELS = 1_024  # of a side
 SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # of a pixel, by colour type
-DEPTHS = {0: (1, 2, 4, 8, 16), 3: (1, 2, 4, 8)}  # bits of a sample, by colour type: 8 or 16 for the others
-
-CHUNKS = {b"IHDR": 13, b"PLTE": 768, b"tRNS": 256, b"gAMA": 4, b"cHRM": 32, b"sRGB": 1, b"IDAT": 16_384, b"IEND": 0}
-"""The chunks that an icon keeps, with the most bytes that each may have."""
+HEADER = (
+    rb"(?s).{8}\x00\x00\x00\x0dIHDR((?!\x00{4})\x00\x00([\x00-\x03].|\x04\x00)){2}"  # 1 to 1,024, twice
+    rb"([\x01\x02\x04\x08\x10]\x00|[\x08\x10][\x02\x04\x06]|[\x01\x02\x04\x08]\x03)"  # bits of a sample, colour type
+    rb"\x00{3}"  # the methods that there are, and rows in their order
+)
 
 
 def _png(raw: bytes) -> tuple[bytes, str]:
     """Return a PNG without its metadata, and its size in pixels."""
-    chunks, at = [], len(SIGNATURE)
+    kept, names, pixels, at = SIGNATURE, b"", b"", len(SIGNATURE)
     while at < len(raw):
         end = at + 12 + int.from_bytes(raw[at : at + 4], "big")
         name, content = raw[at + 4 : at + 8], raw[at + 8 : end - 4]
         if raw[end - 4 : end] != zlib.crc32(name + content).to_bytes(4, "big"):
             raise ValueError(f"has bytes that are not a part of a PNG, from byte {at} on")
-        chunks.append((name, content, raw[at:end]))
+        if name == b"tRNS" or not name[:1].islower():  # lower case: a picture shows without it
+            kept, names = kept + raw[at:end], names + name
+            pixels += content if name == b"IDAT" else b""
         at = end
-    names = b"".join(name for name, *_ in chunks if not name[:1].islower())  # lower case: a picture shows without it
-    is_picture = re.fullmatch(rb"IHDR(PLTE)?(IDAT)+IEND", names) and chunks[0][0] == b"IHDR" and len(chunks[0][1]) == 13
-    if not is_picture or any(len(content) > CHUNKS.get(name, len(raw)) for name, content, _ in chunks):
-        raise ValueError("is not a PNG file with its parts in their order and size")
-    width, height, depth, colour, *methods = struct.unpack(">IIBBBBB", chunks[0][1])
-    if not (0 < width <= MAX_PIXELS and 0 < height <= MAX_PIXELS) or any(methods):
-        raise ValueError(f"has {width}x{height} pixels or is interlaced: at most {MAX_PIXELS:,} a side, in rows")
-    if colour not in SAMPLES or depth not in DEPTHS.get(colour, (8, 16)) or (colour == 3 and b"PLTE" not in names):
-        raise ValueError(f"has colour type {colour} with {depth} bits, or lacks its palette")
-    expected, rows = height * (1 + (width * depth * SAMPLES[colour] + 7) // 8), zlib.decompressobj()
+    if not re.match(HEADER, kept) or not re.fullmatch(rb"IHDR(PLTE)?(tRNS)?(IDAT)+IEND", names) or content:
+        raise ValueError("is not a PNG in rows, of 1 to 1,024 pixels a side, with its parts in their order")
+    width, height, depth, colour = struct.unpack_from(">IIBB", kept, 16)
+    size, rows = height * (1 + (width * depth * SAMPLES[colour] + 7) // 8), zlib.decompressobj()
     try:
-        size = len(rows.decompress(b"".join(content for name, content, _ in chunks if name == b"IDAT"), expected + 1))
+        fits = len(rows.decompress(pixels, size + 1)) == size and rows.eof and not rows.unused_data
     except zlib.error:
-        size = -1
-    if size != expected or not rows.eof or rows.unused_data:
+        fits = False
+    if not fits or (colour == 3 and b"PLTE" not in names):
         raise ValueError(f"says that it has {width}x{height} pixels, and has others")
-    return SIGNATURE + b"".join(chunk for name, _, chunk in chunks if name in CHUNKS), f"{width}x{height}"
+    return kept, f"{width}x{height}"
 
-
-ELEMENTS = (
-    " svg g defs symbol use path rect circle ellipse line polyline polygon text tspan title desc style linearGradient "
-    "radialGradient stop clipPath mask "
-)
-MAX_REFERENCES = 16
-"""Elements that draw others again: references in what they draw multiply, and would stop the host that draws them."""
 
 PASSIVE = (
-    r"\A(xmlns(:[\w.-]+=.*|=http://www\.w3\.org/2000/svg)|(xlink:)?href=#[\w.-]+)\Z"
-    r"|(\A(clip-path|mask)=|(fill|stroke)\s*[:=])\s*url\(\s*[\"']?#[\w.-]+[\"']?\s*\)"
+    r"(?i)\A(xmlns=http://www\.w3\.org/2000/svg|(xlink:)?href=#[\w.-]+)\Z"
+    r"|((fill|stroke)\s*[:=]|\A(clip-path|mask)=)\s*url\(#[\w.-]+\)"
 )
-"""Attributes with their values, and parts of them, that name a namespace or an element of the same file."""
+"""References to an element of the same file, and the one namespace, in attributes (``name=value``) and styles."""
 
 ACTIVE = (
-    r"(?is)\A([^:=]*:)?(on|href=|base=|xmlns)|\\|(url|image|image-set|src|element|cross-fade|expression)\("
-    r"|\b(\w+script|data|https?|ftp|file|blob):|\A=.*@(?!media\b)"
+    r"(?i)\A(?!(?-i:<(svg|g|defs|symbol|use|path|rect|circle|ellipse|line|polyline|polygon|text|tspan|title|desc|style"
+    r"|linearGradient|radialGradient|stop|clipPath|mask)\Z)|([\w.-]+:)?(?!on|href=|base=|xmlns=)[\w-]*=)"
+    r"|\\|@(import|font-face)|script:|(url|image|image-set|src|element|cross-fade|expression)\("
 )
-"""What may load something or run a script: attributes, values, escapes that may write such values, imports of CSS."""
+"""All elements (``<name``) and attributes but the known ones; and in the rest of their values, and in texts
+(``=text``), everything that may load something or run a script, with the escapes that may write it."""
+
+MAX_REFERENCES = 16
+"""Elements that draw others again: references in what they draw multiply, and would stop the host that draws them."""
 
 
 def _svg(raw: bytes) -> tuple[bytes, str]:
@@ -146,37 +139,22 @@ def _svg(raw: bytes) -> tuple[bytes, str]:
     from xml.parsers import expat
 
     # HTML ends comments elsewhere than XML does, and the declaration may name another encoding.
-    dropped = r'(?s)\A<\?xml\s.*?\?>|<!--.*?-->|<!DOCTYPE svg PUBLIC "-//W3C//DTD [^<>\[]*>'
+    dropped = r'(?s)\A<\?xml\s.*?\?>|<!--.*?(-->|\Z)|<!DOCTYPE svg PUBLIC "-//W3C//DTD [^<>\[]*>'
     text = re.sub(dropped, lambda part: "\n" * part[0].count("\n"), raw.decode("utf-8-sig", "replace"))
-    if {"\0", "\ufffd", "\ufeff"} & {*text}:
-        raise ValueError("is neither a PNG nor an SVG in UTF-8")
-    parser = expat.ParserCreate("utf-8")
+    alien = r"\A(?!\s*<svg\s[^<>]*\bxmlns=)|[\0\ufffd\ufeff]|<[!?]|<(style|title|desc)\b(?!\s*/>)[^<]*+<(?!/)"
+    if re.search(alien, text):
+        raise ValueError("is neither a PNG nor an SVG of elements in UTF-8, or has a DTD, CDATA or elements in a text")
+    parser, parts = expat.ParserCreate("utf-8"), list[str]()
     parser.buffer_text, parser.buffer_size = True, MAX_ICON_BYTES
-    above: list[str] = []
-    references: list[str] = []
-
-    def refuse(part: str) -> NoReturn:
-        raise ValueError(f"has {part} in line {parser.CurrentLineNumber}: expected shapes, colours and text alone")
-
-    def begin(name: str, attributes: Mapping[str, str]) -> None:
-        references.extend({"use", "clip-path", "mask"} & {name, *attributes})
-        if f" {name} " not in ELEMENTS or {"title", "desc", "style"} & {*above} or len(references) > MAX_REFERENCES:
-            refuse(f"<{name:.40}>")
-        if not above and (name != "svg" or "xmlns" not in attributes):
-            refuse('something else than <svg xmlns="http://www.w3.org/2000/svg">')
-        for attribute, value in attributes.items():
-            judge(attribute, value)
-        above.append(name)
-
-    def judge(attribute: str, value: str) -> None:
-        if re.search(ACTIVE, re.sub(PASSIVE, "", f"{attribute}={value}", flags=re.DOTALL)):
-            refuse(f"{attribute[:40] or 'a style'}, which may load something or run a script,")
-
-    parser.StartElementHandler, parser.EndElementHandler = begin, lambda _: above.pop()
-    parser.CharacterDataHandler = lambda text: judge("", text) if above[-1] == "style" else None
-    parser.DefaultHandler = lambda part: refuse("a declaration, an instruction or a section") if part.strip() else None
+    parser.StartElementHandler = lambda name, values: parts.extend([f"<{name}", *map("=".join, values.items())])
+    parser.CharacterDataHandler = lambda text: parts.append(f"={text}")
     try:
         parser.ParseFile(BytesIO(text.encode()))
     except expat.ExpatError as exc:
-        raise ValueError(f"is neither a PNG nor an SVG: {expat.ErrorString(exc.code)} in line {exc.lineno}") from exc
+        raise ValueError(f"is neither a PNG nor an SVG: {exc}") from exc
+    for part in parts:
+        if re.search(ACTIVE, re.sub(PASSIVE, "=", part)):
+            raise ValueError(f"has {part.removeprefix('=')!r:.60}: expected shapes, colours and text alone")
+    if sum(bool(re.match("(?i)<use|clip-path=|mask=", part)) for part in parts) > MAX_REFERENCES:
+        raise ValueError(f"has more than {MAX_REFERENCES} elements that draw others again")
     return text.encode(), "any"
