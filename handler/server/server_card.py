@@ -20,16 +20,13 @@ from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import Refused
 from handler.server.context import Services, find_endpoint
-from handler.server.endpoints.endpoint import Endpoint
 from handler.server.mcp.revisions import LEGACY, MODERN
 from handler.strict_json import JSONObject, to_well_formed_json
 
 CARD_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
 CARD_TYPE = "application/mcp-server-card+json"
 CARD_NAME = re.compile(r"(?=.{3,200}\Z)[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+")
-
 CATALOG_TYPE = "application/ai-catalog+json"
-CATALOG_VERSION = "1.0"
 
 HEADERS = {
     "access-control-allow-origin": "*",
@@ -45,34 +42,26 @@ def server_card_route(services: Services) -> Callable[[HttpCall], Awaitable[Resp
 
     async def server_card_of(http_call: HttpCall) -> Response:
         note(http_call.scope, route="server_card")
-        absent = Refused("endpoint-not-found", "there is no such endpoint")
+        absent, url = Refused("endpoint-not-found", "there is no such endpoint"), public_url(http_call.scope)
         try:
             endpoint = await find_endpoint(services, http_call)
         except Refused as exc:  # a bundle that cannot be read does not show if its endpoint is listed
             raise absent from exc
-        url = public_url(http_call.scope)
         if not url:
             note_unknown_url(http_call.scope)
-        card = server_card(endpoint, url) if url else None
-        if card is None:
+        path, info = endpoint.bundle.endpoint, endpoint.server_info
+        name = f"{'.'.join(reversed(_host(url).split('.')))}/{path.replace('/', '.')}"
+        if not endpoint.bundle.listed or "description" not in info or not CARD_NAME.fullmatch(name):
             raise absent
+        remote = {
+            "type": "streamable-http",
+            "url": f"{url}/{path}/mcp",
+            "supportedProtocolVersions": [*MODERN, *LEGACY],
+        }
+        card = {"$schema": CARD_SCHEMA, **info, "name": name, "remotes": [remote]}
         return _public_response(http_call, card, CARD_TYPE)
 
     return server_card_of
-
-
-def server_card(endpoint: Endpoint, url: str) -> JSONObject | None:
-    """Return the card of an endpoint of the function at ``url``; ``None`` if the endpoint is not to be listed."""
-    bundle = endpoint.bundle
-    name = f"{'.'.join(reversed(_host(url).split('.')))}/{bundle.endpoint.replace('/', '.')}"
-    if not bundle.listed or "description" not in endpoint.server_info or not CARD_NAME.fullmatch(name):
-        return None
-    remote = {
-        "type": "streamable-http",
-        "url": f"{url}/{bundle.endpoint}/mcp",
-        "supportedProtocolVersions": [*MODERN, *LEGACY],
-    }
-    return {"$schema": CARD_SCHEMA, **endpoint.server_info, "name": name, "remotes": [remote]}
 
 
 def ai_catalog_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
@@ -91,7 +80,7 @@ def ai_catalog_route(services: Services) -> Callable[[HttpCall], Awaitable[Respo
             }
             for name in services.catalog
         ]
-        return _public_response(http_call, {"specVersion": CATALOG_VERSION, "entries": entries}, CATALOG_TYPE)
+        return _public_response(http_call, {"specVersion": "1.0", "entries": entries}, CATALOG_TYPE)
 
     return ai_catalog_of
 
@@ -106,6 +95,7 @@ def _public_response(http_call: HttpCall, document: JSONObject, media_type: str)
     etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     asked = http_call.headers.get("if-none-match", "")
     note(http_call.scope, outcome="ok")
-    is_known = asked.strip() == "*" or etag in re.findall(r'"[^"]*"', asked)
     headers = {**HEADERS, "etag": etag}
-    return Response(status_code=304, headers=headers) if is_known else Response(body, 200, headers, media_type)
+    if etag in asked or asked.strip() == "*":
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers, media_type=media_type)
