@@ -12,51 +12,41 @@ import base64
 import re
 import struct
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from io import BytesIO
 
 from handler.strict_json import JSONObject
+from handler.text.invisible import invisible_characters
 
 MAX_ICON_BYTES = 16_384
 """Size of all icons of an endpoint together: the bundle, and each answer that introduces the endpoint, carry them."""
 
-MAX_LINE_CHARS = 100
+PLAIN = r"(?=.{,100}\Z)(?!.*(&.*;|\]\(|script:))[^<>\x00-\x1f\x7f]*"  # no HTML, and no links in Markdown
 
-
-def is_plain(text: str) -> bool:
-    """Return whether a text is one short line without invisible characters, and without HTML and links in Markdown."""
-    has_marks = ";" in text.partition("&")[2] or "](" in text or "script:" in text.lower()
-    if len(text) > MAX_LINE_CHARS or has_marks or {"\t", "\n", "<", ">"} & {*text}:
-        return False
-    if text.isascii() and text.isprintable():
-        return True
-    from handler.text.invisible import invisible_characters  # most cold starts do not need it
-
-    return not any(invisible_characters(text))
-
-
-FITS: Mapping[str, Callable[[str], object]] = {
-    "name": lambda text: re.fullmatch(r"(\w[\w.-]{0,99}(/\w[\w.-]{0,98})?)?", text, re.ASCII),
-    "title": is_plain,
-    "version": lambda text: re.fullmatch(r"((?!(.*\.)?[xX](\.|$))[A-Za-z0-9][\w.+-]{0,254})?", text, re.ASCII),
-    "description": is_plain,
-    "websiteUrl": lambda text: re.fullmatch(
-        r"(?ai)(?=.{0,2000}\Z)(https://[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?([/?#][\w.~:/?#\[\]@!$&()*+,;=%-]*)?)?",
-        text,
-    ),
+TEXTS: Mapping[str, str] = {
+    "name": r"\w[\w.-]{,99}(/\w[\w.-]{,98})?",
+    "title": PLAIN,
+    "version": r"(?!(.*\.)?x(\.|$))[a-z0-9][\w.+-]{,254}",
+    "description": PLAIN,
+    "websiteUrl": r"https://[a-z0-9][a-z0-9.-]{,252}(:\d{1,5})?([/?#][\w.~:/?#\[\]@!$&()*+,;=%-]{,2000})?",
 }
-"""Member of ``serverInfo`` -> the check of its text, which may be empty."""
+"""The members of ``serverInfo`` that are texts."""
+
+
+def fits(member: str, text: str) -> bool:
+    """Return whether a text may be a member of ``serverInfo``, or is empty: one line, all characters visible."""
+    is_such = re.fullmatch(f"({TEXTS[member]})?", text, re.ASCII | re.IGNORECASE)
+    return is_such is not None and (text.isascii() or not any(invisible_characters(text)))
 
 
 def is_valid(info: JSONObject) -> bool:
     """Return whether a bundle's members of ``serverInfo`` are such as the compiler writes."""
-    texts = {name: text for name, text in info.items() if name != "icons"}
     try:
-        pictures = [base64.b64decode(icon["src"].partition(",")[2]) for icon in info.get("icons", [])]
-        themes = [icon.get("theme", "") for icon in info.get("icons", [])]
+        icons = info.get("icons", [])
+        pictures = [base64.b64decode(icon["src"].partition(",")[2]) for icon in icons]
         is_small = sum(map(len, pictures)) <= MAX_ICON_BYTES
-        same = is_small and list(map(made_icon, pictures, themes)) == info.get("icons", [])
-        return same and all(text.strip() and FITS[name](text) for name, text in texts.items())
+        same = is_small and icons == list(map(made_icon, pictures, (icon.get("theme", "") for icon in icons)))
+        return same and all(text.strip() and fits(name, text) for name, text in info.items() if name != "icons")
     except (AttributeError, KeyError, TypeError, ValueError):  # values of other types
         return False
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 
 from handler.bundle.identity import is_for_trials
-from handler.bundle.server_identity import FITS, MAX_ICON_BYTES, MAX_LINE_CHARS, THEMES, is_plain
+from handler.bundle.server_identity import MAX_ICON_BYTES, THEMES, fits
 from handler.bundle.upstream import CLIENT_AUTH, SIGNED_SERVICES, TOKEN_TYPES, parse_reference
 from handler.compiler.config.values import (
     PUBLIC_ALGORITHMS,
@@ -397,17 +398,17 @@ PAGE: Keys = {
     "prefers_border": boolean("the host draws a border around the page", "the host decides"),
     "domain": text("the host name of the page, as the host's documentation says"),
 }
-PLAIN = f"text, {MAX_LINE_CHARS} characters at most"
+LINE = "one line without markup, 100 characters at most"
 SERVER: Keys = {
     "name": text("the name for programs", missing="`folder.name`").expecting(
-        "letters, digits, _, and . and - that are not first, with one / at most", FITS["name"]
+        "letters, digits, _, and . and - that are not first, with one / at most", partial(fits, "name")
     ),
-    "title": text("the name for people", PLAIN).expecting(f"a {PLAIN}, one line without markup", is_plain),
-    "description": text("its purpose", PLAIN).expecting(f"a {PLAIN}, one line without markup", is_plain),
-    "version": text("the version", missing="a digest of the parts that are open to all callers").expecting(
-        "a version such as 1.4.0, not a range", FITS["version"]
+    "title": text("the name for people", LINE).expecting(LINE, partial(fits, "title")),
+    "description": text("its purpose", LINE).expecting(LINE, partial(fits, "description")),
+    "version": text("the version", "such as 1.4.0", "a digest of the parts that are open to all callers").expecting(
+        "a version such as 1.4.0, not a range", partial(fits, "version")
     ),
-    "website": text("a page about it", "https URL").expecting("an https URL without a user in it", FITS["websiteUrl"]),
+    "website": text("a page", "https URL").expecting("an https URL without a user", partial(fits, "websiteUrl")),
     "icons": sections(
         f"its icons, {MAX_ICON_BYTES:,} bytes together at most",
         {
