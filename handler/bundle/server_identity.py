@@ -33,7 +33,7 @@ TEXTS: Mapping[str, str] = {
 """The members of ``serverInfo`` that are texts."""
 
 
-def fits(member: str, text: str) -> bool:
+def is_text(member: str, text: str) -> bool:
     """Return whether a text may be a member of ``serverInfo``, or is empty: one line, all characters visible."""
     is_such = re.fullmatch(f"({TEXTS[member]})?", text, re.ASCII | re.IGNORECASE)
     return is_such is not None and (text.isascii() or not any(invisible_characters(text)))
@@ -46,7 +46,7 @@ def is_valid(info: JSONObject) -> bool:
         pictures = [base64.b64decode(icon["src"].partition(",")[2]) for icon in icons]
         is_small = sum(map(len, pictures)) <= MAX_ICON_BYTES
         same = is_small and icons == list(map(made_icon, pictures, (icon.get("theme", "") for icon in icons)))
-        return same and all(text.strip() and fits(name, text) for name, text in info.items() if name != "icons")
+        return same and all(text.strip() and is_text(name, text) for name, text in info.items() if name != "icons")
     except (AttributeError, KeyError, TypeError, ValueError):  # values of other types
         return False
 

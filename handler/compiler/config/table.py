@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from handler.bundle.identity import is_for_trials
-from handler.bundle.server_identity import MAX_ICON_BYTES, THEMES, fits
+from handler.bundle.server_identity import MAX_ICON_BYTES, THEMES, is_text
 from handler.bundle.upstream import CLIENT_AUTH, SIGNED_SERVICES, TOKEN_TYPES, parse_reference
 from handler.compiler.config.values import (
     PUBLIC_ALGORITHMS,
@@ -401,14 +401,14 @@ PAGE: Keys = {
 LINE = "one line without markup, 100 characters at most"
 SERVER: Keys = {
     "name": text("the name for programs", missing="`folder.name`").expecting(
-        "letters, digits, _, and . and - that are not first, with one / at most", partial(fits, "name")
+        "letters, digits, _, and . and - that are not first, with one / at most", partial(is_text, "name")
     ),
-    "title": text("the name for people", LINE).expecting(LINE, partial(fits, "title")),
-    "description": text("its purpose", LINE).expecting(LINE, partial(fits, "description")),
+    "title": text("the name for people", LINE).expecting(LINE, partial(is_text, "title")),
+    "description": text("its purpose", LINE).expecting(LINE, partial(is_text, "description")),
     "version": text("the version", "such as 1.4.0", "a digest of the parts that are open to all callers").expecting(
-        "a version such as 1.4.0, not a range", partial(fits, "version")
+        "a version such as 1.4.0, not a range", partial(is_text, "version")
     ),
-    "website": text("a page", "https URL").expecting("an https URL without a user", partial(fits, "websiteUrl")),
+    "website": text("a page", "https URL").expecting("an https URL without a user", partial(is_text, "websiteUrl")),
     "icons": sections(
         f"its icons, {MAX_ICON_BYTES:,} bytes together at most",
         {
