@@ -211,7 +211,7 @@ def test_hostile_icon_is_refused_at_its_place(tmp_path: Path, name: str) -> None
 
     found = reported(tmp_path, {**INDEX, "config.yaml": config})
 
-    assert found == [f'config.yaml:3:14 invalid-icon: "server.icons[0].file": icons/a.{suffix}']
+    assert found == [f'config.yaml:3:14 invalid-value: "server.icons[0].file": icons/a.{suffix}']
 
 
 @pytest.mark.parametrize("name", VALID)
@@ -255,7 +255,7 @@ def test_icons_are_small(tmp_path: Path) -> None:
 
     size = 2 * len(one)
     assert together == [
-        f'config.yaml:2:10 invalid-icon: "server.icons": they have {size:,} bytes together: expected at'
+        f'config.yaml:2:10 invalid-value: "server.icons": they have {size:,} bytes together: expected at'
     ]
     assert alone == [f'config.yaml:2:10 unreadable-file: "c.svg" has {size} bytes; a file may have 16384']
     assert large == ['config.yaml:2:10 unreadable-file: "c.svg" has 10000000 bytes; a file may have 16384']
