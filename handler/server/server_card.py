@@ -50,7 +50,7 @@ def server_card_route(services: Services) -> Callable[[HttpCall], Awaitable[Resp
         if not url:
             note_unknown_url(http_call.scope)
         path = endpoint.bundle.endpoint
-        name = f"{'.'.join(reversed(_host(url).split('.')))}/{path.replace('/', '.')}"
+        name = f"{'.'.join(reversed((urlsplit(url).hostname or '').split('.')))}/{path.replace('/', '.')}"
         if not endpoint.bundle.listed or "description" not in endpoint.server_info or not re.fullmatch(CARD_NAME, name):
             raise absent
         remote = {
@@ -74,7 +74,7 @@ def ai_catalog_route(services: Services) -> Callable[[HttpCall], Awaitable[Respo
             raise Refused("public-url-unknown", note_unknown_url(http_call.scope))
         entries = [
             {
-                "identifier": f"urn:air:{_host(url)}:mcp:{name.replace('/', '.')}",
+                "identifier": f"urn:air:{urlsplit(url).hostname}:mcp:{name.replace('/', '.')}",
                 "type": CARD_TYPE,
                 "url": f"{url}/{name}/mcp/server-card",
             }
@@ -83,10 +83,6 @@ def ai_catalog_route(services: Services) -> Callable[[HttpCall], Awaitable[Respo
         return _public_response(http_call, {"specVersion": "1.0", "entries": entries}, "application/ai-catalog+json")
 
     return ai_catalog_of
-
-
-def _host(url: str) -> str:
-    return urlsplit(url).hostname or ""
 
 
 def _public_response(http_call: HttpCall, document: JSONObject, media_type: str) -> Response:
