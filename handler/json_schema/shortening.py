@@ -80,6 +80,8 @@ def shorten_schema(
         for use in each.uses:
             users[use.type].add(name)
     is_whole = fits and not any(name in reached(name, users) for name in types)
+    if is_whole and not inline:
+        return listed
     limit = sys.maxsize if is_whole else max_bytes
     while True:
         choice = _Choice(arguments, types, users=users, recursive=recursive, shown_by=shown_by or {})
