@@ -194,10 +194,10 @@ def _server(section: Section, files: EndpointFiles, file: str) -> JSONObject:
         try:
             icons += [] if raw is None else [made_icon(raw, theme)]
         except ValueError as exc:
-            entry.fault("file", f"{name} {exc}", code="invalid-icon")
+            entry.fault("file", f"{name} {exc}", code="invalid-value")
     if size > MAX_ICON_BYTES:
         sentence = f"they have {size:,} bytes together: expected at most {MAX_ICON_BYTES:,}"
-        section.fault("icons", sentence, code="invalid-icon")
+        section.fault("icons", sentence, code="invalid-value")
     texts = {key: section.text(key).strip() for key in ("name", "title", "version", "description", "website")}
     if section.boolean("listed") and not texts["description"]:
         section.refuse("listed", "server.description beside it, which a Server Card needs")

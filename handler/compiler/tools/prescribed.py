@@ -16,6 +16,7 @@ from graphql import (
 )
 
 from handler.answers.plan import write_plan
+from handler.bundle.short_list import outer_levels
 from handler.bundle.tools import MAX_CONSENT_CHARS, PrescribedTool
 from handler.cold.records import replaced
 from handler.compiler.access.policies import tool_rule
@@ -237,12 +238,12 @@ def _output_schema(
     limits = context.endpoint.config.schemas
     if not options.wants_output_schema(limits.output):
         return {}, {}
-    make = partial(output_schema, operation.document, context.schema, context.guards, mask=mask)
-    whole, max_bytes = make(), limits.max_output_schema_bytes
+    whole = output_schema(operation.document, context.schema, context.guards, mask=mask)
+    max_bytes = limits.max_output_schema_bytes
     size = schema_bytes(whole) if max_bytes > 0 and options.output != "text" else 0
     if size <= max_bytes:
         return {"outputSchema": whole}, {}
-    return {"outputSchema": make(max_bytes=max_bytes)}, {"outputSchema": size}
+    return {"outputSchema": outer_levels(whole, max_bytes)}, {"outputSchema": size}
 
 
 @dataclass(frozen=True, kw_only=True)
