@@ -50,8 +50,7 @@ def is_valid(info: JSONObject) -> bool:
         return False
 
 
-OTHER_KINDS = (b"<!doctype html", b"<html", b"<script", b"<iframe", b"<?php", b"%pdf-", b"pk\x03\x04")
-"""Marks by which programs take a file for a page, a script, a PDF or an archive."""
+OTHER_KINDS = rb"(?i)<(!doctype html|html|script|iframe|\?php)|%pdf-|pk\x03\x04"
 
 
 def made_icon(raw: bytes, theme: str = "") -> JSONObject:
@@ -62,8 +61,7 @@ def made_icon(raw: bytes, theme: str = "") -> JSONObject:
     """
     is_png = raw.startswith(SIGNATURE)
     content, size = _png(raw) if is_png else _svg(raw)
-    both = (raw + content).lower()  # what is left out may have divided a mark
-    if any(mark in both for mark in OTHER_KINDS) or theme not in ("", *THEMES):
+    if re.search(OTHER_KINDS, raw + content) or theme not in ("", *THEMES):  # what is left out may divide a mark
         raise ValueError("can be read as a page, a script, a PDF or an archive, too")
     media_type = "image/png" if is_png else "image/svg+xml"
     src = f"data:{media_type};base64,{base64.b64encode(content).decode()}"
@@ -72,7 +70,6 @@ def made_icon(raw: bytes, theme: str = "") -> JSONObject:
 
 THEMES = ("light", "dark")
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-MAX_PIXELS = 1_024  # of a side
 
 
 def _png(raw: bytes) -> tuple[bytes, str]:
@@ -86,30 +83,20 @@ def _png(raw: bytes) -> tuple[bytes, str]:
             kept, names = kept + raw[at:end], names + name
         at = end
     width, height = int.from_bytes(kept[16:20], "big"), int.from_bytes(kept[20:24], "big")
-    is_whole = (
-        re.fullmatch(rb"IHDR(PLTE)?(tRNS)?(IDAT)+IEND", names) and kept[8:12] + kept[-12:-8] == b"\0\0\0\r\0\0\0\0"
-    )
-    if not is_whole or not 0 < min(width, height) <= max(width, height) <= MAX_PIXELS:
-        raise ValueError(f"is not a PNG of 1 to {MAX_PIXELS:,} pixels a side, with its parts in their order")
+    is_whole = re.fullmatch(rb"IHDR(PLTE)?(tRNS)?(IDAT)+IEND", names) and kept[-12:-4] == b"\0\0\0\0IEND"
+    if not is_whole or not (0 < width <= 1_024 and 0 < height <= 1_024):
+        raise ValueError("is not a PNG of 1 to 1,024 pixels a side, with its parts in their order")
     return kept, f"{width}x{height}"
 
 
 PASSIVE = (
-    r"(?i)\A(xmlns=http://www\.w3\.org/2000/svg|(xlink:)?href=#[\w.-]+)\Z"
-    r"|((fill|stroke)\s*[:=]|\A(clip-path|mask)=)\s*url\(#[\w.-]+\)"
+    r"(?is)(?-i:<(svg|g|defs|symbol|use|path|rect|circle|ellipse|line|polyline|polygon|text|tspan|title|desc|style|stop"
+    r"|linearGradient|radialGradient|clipPath|mask))|xmlns=http://www\.w3\.org/2000/svg|(xlink:)?href=#[\w.-]+"
+    r"|([\w.-]+:)?(?!on|href=|base=|xmlns=)[\w-]*=(?!.*(mask(?!-type)|clip-path)[\w-]*\s*:)([^\\@(a-z]++|@media\("
+    r"|\b(url\(#[\w.-]+\)|(matrix|translate|scale|rotate|skew[xy]|rgba?|hsla?|color|var|calc)\()|[a-z]|(?<![\w-])\("
+    r"|@(?!import|font-face))*"
 )
-"""References to an element of the same file, and the one namespace, in attributes (``name=value``) and styles."""
-
-ACTIVE = (
-    r"(?i)\A(?!(?-i:<(svg|g|defs|symbol|use|path|rect|circle|ellipse|line|polyline|polygon|text|tspan|title|desc|style"
-    r"|linearGradient|radialGradient|stop|clipPath|mask)\Z)|([\w.-]+:)?(?!on|href=|base=|xmlns=)[\w-]*=)"
-    r"|\\|@(import|font-face)|script:|(url|image|image-set|src|element|cross-fade|expression)\("
-)
-"""All elements (``<name``) and attributes but the known ones; and in the rest of their values, and in texts
-(``=text``), everything that may load something or run a script, with the escapes that may write it."""
-
-MAX_REFERENCES = 16
-"""Elements that draw others again: references in what they draw multiply, and would stop the host that draws them."""
+"""All that an SVG may have: elements (``<name``), attributes (``name=value``) and texts (``=text``)."""
 
 
 def _svg(raw: bytes) -> tuple[bytes, str]:
@@ -122,6 +109,8 @@ def _svg(raw: bytes) -> tuple[bytes, str]:
     alien = r"\A(?!\s*<svg\s[^<>]*\bxmlns=)|[\0\ufffd\ufeff]|<[!?]|<(style|title|desc)\b(?!\s*/>)[^<]*+<(?!/)"
     if re.search(alien, text):
         raise ValueError("is neither a PNG nor an SVG of elements in UTF-8, or has a DTD, CDATA or elements in a text")
+    if len(re.findall(r"(?i)<use\b|\b(?:clip-path|mask)\s*=", text)) > 16:  # they multiply in what they draw again
+        raise ValueError("has more than 16 elements that draw others again")
     parser, parts = expat.ParserCreate("utf-8"), list[str]()
     parser.buffer_text, parser.buffer_size = True, MAX_ICON_BYTES
     parser.StartElementHandler = lambda name, values: parts.extend([f"<{name}", *map("=".join, values.items())])
@@ -131,8 +120,6 @@ def _svg(raw: bytes) -> tuple[bytes, str]:
     except expat.ExpatError as exc:
         raise ValueError(f"is neither a PNG nor an SVG: {exc}") from exc
     for part in parts:
-        if re.search(ACTIVE, re.sub(PASSIVE, "=", part)):
+        if not re.fullmatch(PASSIVE, part):
             raise ValueError(f"has {part.removeprefix('=')!r:.60}: expected shapes, colours and text alone")
-    if sum(bool(re.match("(?i)<use|clip-path=|mask=", part)) for part in parts) > MAX_REFERENCES:
-        raise ValueError(f"has more than {MAX_REFERENCES} elements that draw others again")
     return text.encode(), "any"

@@ -75,7 +75,6 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
     names = [each.endpoint for each in described]
     history = for_each(names, lambda name: storage.versions(bundle_key(name)) if needs_history else ())
     answers = _wait_until_served(http, described, history, options=options, headers=headers) if options.url else {}
-    unlisted = _unlisted(http, described, options, headers) if options.url else []
     rows = [each.plain() for each in described]
     for row in rows:
         name = row["endpoint"]
@@ -85,8 +84,7 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
             row["versions"] = [_plain_version(storage, name, each) for each in history[name]]
     reads = warn_of_format(storage)
     if options.json:
-        listing = {"unlisted": unlisted} if options.url else {}
-        show_json({"location": storage.location, "functionFormat": reads, "endpoints": rows, **listing})
+        show_json({"location": storage.location, "functionFormat": reads, "endpoints": rows})
     else:
         _show(storage.location, rows, options)
     for name in missing:
@@ -94,8 +92,8 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
             removed = storage.versions(bundle_key(name))
             _show_versions(name, [_plain_version(storage, name, each) for each in removed])
         complain(f"{name}: not published at {storage.location}")
-    for name in unlisted:
-        complain(f"{name}: STILE_CATALOG names it, and it is not listed: set server.listed, and publish it")
+    if options.url:
+        _warn_of_catalog(http, described, options, headers)
     bad = missing or any(each.fault for each in described) or any(each != SERVED for each in answers.values())
     return REFUSED if bad else DONE
 
@@ -184,16 +182,17 @@ def _get(http: HttpClient, url: str, headers: Mapping[str, str]) -> HttpResponse
     )
 
 
-def _unlisted(
+def _warn_of_catalog(
     http: HttpClient, described: Sequence[Described], options: argparse.Namespace, headers: RequestHeaders
-) -> list[str]:
-    """Return the endpoints that the function's catalog names, and that are not listed."""
+) -> None:
+    """Warn of the endpoints that the function's catalog names, and that are not listed."""
     text = ""
     with suppress(HttpError):
         text = _get(http, f"{options.url}/.well-known/ai-catalog.json", headers.fields).body.decode(errors="replace")
     listed = {each.endpoint for each in described if each.bundle and each.bundle.listed}
-    names = dict.fromkeys(re.findall(rf'/({ENDPOINT_NAME.pattern})/mcp/server-card"', text))
-    return [name for name in names if name not in listed and name in (options.endpoints or names)]
+    for name in dict.fromkeys(re.findall(rf'/({ENDPOINT_NAME.pattern})/mcp/server-card"', text)):
+        if name not in listed and name in (options.endpoints or [name]):
+            complain(f"{name}: STILE_CATALOG names it, and it is not listed: set server.listed, and publish it")
 
 
 def _plain_version(storage: PublishStorage, endpoint: str, version: ObjectHead) -> JSONObject:

@@ -25,8 +25,7 @@ from handler.strict_json import JSONObject, to_well_formed_json
 
 CARD_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
 CARD_TYPE = "application/mcp-server-card+json"
-CARD_NAME = re.compile(r"(?=.{3,200}\Z)[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+")
-CATALOG_TYPE = "application/ai-catalog+json"
+CARD_NAME = r"(?=.{3,200}\Z)[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+"
 
 HEADERS = {
     "access-control-allow-origin": "*",
@@ -42,23 +41,24 @@ def server_card_route(services: Services) -> Callable[[HttpCall], Awaitable[Resp
 
     async def server_card_of(http_call: HttpCall) -> Response:
         note(http_call.scope, route="server_card")
-        absent, url = Refused("endpoint-not-found", "there is no such endpoint"), public_url(http_call.scope)
+        absent = Refused("endpoint-not-found", "there is no such endpoint")
         try:
             endpoint = await find_endpoint(services, http_call)
         except Refused as exc:  # a bundle that cannot be read does not show if its endpoint is listed
             raise absent from exc
+        url = public_url(http_call.scope)
         if not url:
             note_unknown_url(http_call.scope)
-        path, info = endpoint.bundle.endpoint, endpoint.server_info
-        name = f"{'.'.join(reversed(_host(url).split('.')))}/{path.replace('/', '.')}"
-        if not endpoint.bundle.listed or "description" not in info or not CARD_NAME.fullmatch(name):
+        path = endpoint.bundle.endpoint
+        name = f"{'.'.join(reversed((urlsplit(url).hostname or '').split('.')))}/{path.replace('/', '.')}"
+        if not endpoint.bundle.listed or "description" not in endpoint.server_info or not re.fullmatch(CARD_NAME, name):
             raise absent
         remote = {
             "type": "streamable-http",
             "url": f"{url}/{path}/mcp",
             "supportedProtocolVersions": [*MODERN, *LEGACY],
         }
-        card = {"$schema": CARD_SCHEMA, **info, "name": name, "remotes": [remote]}
+        card = {"$schema": CARD_SCHEMA, **endpoint.server_info, "name": name, "remotes": [remote]}
         return _public_response(http_call, card, CARD_TYPE)
 
     return server_card_of
@@ -74,19 +74,15 @@ def ai_catalog_route(services: Services) -> Callable[[HttpCall], Awaitable[Respo
             raise Refused("public-url-unknown", note_unknown_url(http_call.scope))
         entries = [
             {
-                "identifier": f"urn:air:{_host(url)}:mcp:{name.replace('/', '.')}",
+                "identifier": f"urn:air:{urlsplit(url).hostname}:mcp:{name.replace('/', '.')}",
                 "type": CARD_TYPE,
                 "url": f"{url}/{name}/mcp/server-card",
             }
             for name in services.catalog
         ]
-        return _public_response(http_call, {"specVersion": "1.0", "entries": entries}, CATALOG_TYPE)
+        return _public_response(http_call, {"specVersion": "1.0", "entries": entries}, "application/ai-catalog+json")
 
     return ai_catalog_of
-
-
-def _host(url: str) -> str:
-    return urlsplit(url).hostname or ""
 
 
 def _public_response(http_call: HttpCall, document: JSONObject, media_type: str) -> Response:

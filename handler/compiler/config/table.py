@@ -399,6 +399,10 @@ PAGE: Keys = {
     "domain": text("the host name of the page, as the host's documentation says"),
 }
 LINE = "one line without markup, 100 characters at most"
+ICON: Keys = {
+    "file": text("the file; the text alone may stand for the mapping", "PNG or SVG file", "required"),
+    "theme": choice("the background that it is for", THEMES, missing="any"),
+}
 SERVER: Keys = {
     "name": text("the name for programs", missing="`folder.name`").expecting(
         "letters, digits, _, and . and - that are not first, with one / at most", partial(is_text, "name")
@@ -409,15 +413,7 @@ SERVER: Keys = {
         "a version such as 1.4.0, not a range", partial(is_text, "version")
     ),
     "website": text("a page", "https URL").expecting("an https URL without a user", partial(is_text, "websiteUrl")),
-    "icons": sections(
-        f"its icons, {MAX_ICON_BYTES:,} bytes together at most",
-        {
-            "file": text("the file; the text alone may stand for the mapping", "PNG or SVG file", "required"),
-            "theme": choice("the background that it is for", THEMES, missing="any"),
-        },
-        "list",
-        short="file",
-    ),
+    "icons": sections(f"its icons, {MAX_ICON_BYTES:,} bytes together at most", ICON, "list", short="file"),
     "listed": boolean("if a public [Server Card](../identity.md#the-server-card) shows it", default=False),
     "software": boolean("if introductions name Stile and its release in `_meta`", default=True),
 }
