@@ -17,9 +17,7 @@ from io import BytesIO
 from handler.strict_json import JSONObject
 from handler.text.invisible import invisible_characters
 
-MAX_ICON_BYTES = 16_384
-"""Size of all icons of an endpoint together: the bundle, and each answer that introduces the endpoint, carry them."""
-
+MAX_ICON_BYTES = 16_384  # of an endpoint together: its bundle, and each answer that introduces it, carry them
 PLAIN = r"(?=.{,100}\Z)(?!.*(&.*;|\]\(|script:))[^<>\x00-\x1f\x7f]*"  # no HTML, and no links in Markdown
 
 TEXTS: Mapping[str, str] = {
@@ -50,9 +48,6 @@ def is_valid(info: JSONObject) -> bool:
         return False
 
 
-OTHER_KINDS = rb"(?i)<(!doctype html|html|script|iframe|\?php)|%pdf-|pk\x03\x04"
-
-
 def made_icon(raw: bytes, theme: str = "") -> JSONObject:
     """Return the icon of a PNG or SVG file's bytes, without comments and metadata.
 
@@ -61,7 +56,8 @@ def made_icon(raw: bytes, theme: str = "") -> JSONObject:
     """
     is_png = raw.startswith(SIGNATURE)
     content, size = _png(raw) if is_png else _svg(raw)
-    if re.search(OTHER_KINDS, raw + content) or theme not in ("", *THEMES):  # what is left out may divide a mark
+    other_kinds = rb"(?i)<(!doctype html|html|script|iframe|\?php)|%pdf-|pk\x03\x04"
+    if re.search(other_kinds, raw + content) or theme not in ("", *THEMES):  # what is left out may divide a mark
         raise ValueError("can be read as a page, a script, a PDF or an archive, too")
     media_type = "image/png" if is_png else "image/svg+xml"
     src = f"data:{media_type};base64,{base64.b64encode(content).decode()}"
@@ -92,7 +88,7 @@ def _png(raw: bytes) -> tuple[bytes, str]:
 PASSIVE = (
     r"(?is)(?-i:<(svg|g|defs|symbol|use|path|rect|circle|ellipse|line|polyline|polygon|text|tspan|title|desc|style|stop"
     r"|linearGradient|radialGradient|clipPath|mask))|xmlns=http://www\.w3\.org/2000/svg|(xlink:)?href=#[\w.-]+"
-    r"|([\w.-]+:)?(?!on|href=|base=|xmlns=)[\w-]*=(?!.*(mask(?!-type)|clip-path)[\w-]*\s*:)([^\\@(a-z]++|@media\("
+    r"|([\w.-]+:)?(?!on|href=|base=|xmlns=)[\w-]*=(?!.*(mask(?!-type)|clip-path)[\w-]*\s*[:/])([^\\@(a-z]++|@media\("
     r"|\b(url\(#[\w.-]+\)|(matrix|translate|scale|rotate|skew[xy]|rgba?|hsla?|color|var|calc)\()|[a-z]|(?<![\w-])\("
     r"|@(?!import|font-face))*"
 )

@@ -196,8 +196,7 @@ def _server(section: Section, files: EndpointFiles, file: str) -> JSONObject:
         except ValueError as exc:
             entry.fault("file", f"{name} {exc}", code="invalid-value")
     if size > MAX_ICON_BYTES:
-        sentence = f"they have {size:,} bytes together: expected at most {MAX_ICON_BYTES:,}"
-        section.fault("icons", sentence, code="invalid-value")
+        section.refuse("icons", f"at most {MAX_ICON_BYTES:,} bytes together, and they have {size:,}")
     texts = {key: section.text(key).strip() for key in ("name", "title", "version", "description", "website")}
     if section.boolean("listed") and not texts["description"]:
         section.refuse("listed", "server.description beside it, which a Server Card needs")
