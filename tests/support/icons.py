@@ -156,6 +156,7 @@ HOSTILE: Mapping[str, bytes] = {
     "svg of no namespace": b"<svg/>",
     "svg with an inner namespace": svg('<g xmlns="http://www.w3.org/1999/xhtml"/>'),
     "svg below a prefix": b'<s:svg xmlns:s="http://www.w3.org/2000/svg"/>',
+    "svg with a mask before a comment of CSS": svg("<style>.a{mask/**/:url(#a)}</style>"),
     "svg with a mask by a variable": svg("<style>.a{--b:url(#a);mask:var(--b)}</style>"),
     "svg with an unknown function": svg('<path style="fill:paint(a)"/>'),
     "svg with many references": svg('<use href="#a"/>' * 17),
