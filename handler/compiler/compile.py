@@ -225,9 +225,7 @@ def _bundle(endpoint: CompiledEndpoint) -> Bundle:
         synonyms=context.config.synonyms,
         skills=tuple(each.skill for each in endpoint.skills),
         list_budget=context.config.list_budget,
-        server=context.config.server,
-        listed=context.config.listed,
-        software=context.config.software,
+        **context.config.server,
     )
     return replace(bundle, version=_open_digest(bundle))
 
