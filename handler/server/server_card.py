@@ -53,11 +53,8 @@ def server_card_route(services: Services) -> Callable[[HttpCall], Awaitable[Resp
         name = f"{'.'.join(reversed((urlsplit(url).hostname or '').split('.')))}/{path.replace('/', '.')}"
         if not endpoint.bundle.listed or "description" not in endpoint.server_info or not re.fullmatch(CARD_NAME, name):
             raise absent
-        remote = {
-            "type": "streamable-http",
-            "url": f"{url}/{path}/mcp",
-            "supportedProtocolVersions": [*MODERN, *LEGACY],
-        }
+        versions = {"supportedProtocolVersions": [*MODERN, *LEGACY]}
+        remote = {"type": "streamable-http", "url": f"{url}/{path}/mcp", **versions}
         card = {"$schema": CARD_SCHEMA, **endpoint.server_info, "name": name, "remotes": [remote]}
         return _public_response(http_call, card, CARD_TYPE)
 
