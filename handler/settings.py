@@ -88,10 +88,12 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     bundles = environ.get("STILE_BUNDLES", "").strip()
     if not bundles:
         raise SettingsError("STILE_BUNDLES", bundles, expected="a folder, or s3://bucket/prefix")
+    if len(separated(catalog := environ.get("STILE_CATALOG", ""))) > MAX_CATALOG:
+        raise SettingsError("STILE_CATALOG", catalog, expected=f"at most {MAX_CATALOG} names")
     return Settings(
         bundles=bundles,
         preload=_list(environ, "STILE_PRELOAD", ENDPOINT_NAME.fullmatch, "folder/name, several separated by commas"),
-        catalog=_catalog(environ),
+        catalog=_list(environ, "STILE_CATALOG", ENDPOINT_NAME.fullmatch, "folder/name, several separated by commas"),
         refresh_s=_seconds(environ, "STILE_REFRESH_S", 60.0),
         max_stale_s=_seconds(environ, "STILE_MAX_STALE_S", 300.0),
         cache_mb=_megabytes(environ, "STILE_CACHE_MB", 128),
@@ -266,14 +268,6 @@ def _text(text: str, name: str, fits: Callable[[str], object], expected: str) ->
 
 def _list(environ: Mapping[str, str], name: str, fits: Callable[[str], object], expected: str) -> tuple[str, ...]:
     return tuple(_text(part, name, fits, expected) for part in separated(environ.get(name, "")))
-
-
-def _catalog(environ: Mapping[str, str]) -> tuple[str, ...]:
-    expected = f"folder/name, at most {MAX_CATALOG}, separated by commas"
-    names = _list(environ, "STILE_CATALOG", ENDPOINT_NAME.fullmatch, expected)
-    if len(names) > MAX_CATALOG:
-        raise SettingsError("STILE_CATALOG", f"{len(names)} names", expected=expected)
-    return tuple(dict.fromkeys(names))
 
 
 def separated(text: str) -> tuple[str, ...]:

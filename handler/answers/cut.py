@@ -187,11 +187,8 @@ class Outline:
                 backward="last" in roles and "first" not in roles,
                 continues=self._form.continues,
                 ends=ends if keys[0] in members.rows or not members.rows else None,
-                total=next((rest[key] for key in members.counts if type(rest.get(key)) is int), None),
-                counts=members.offers_counts,
+                counts=members.counts if len(groups) == 1 or keys[0] in members.rows else (),
             )
-            if len(groups) > 1 and keys[0] not in members.rows:
-                rows = replace(rows, total=None, counts=())
             lists = {key: rest[key] for key in keys}
             if _may_cut(lists, [members.of(rest)[key] for key in keys], rows):
                 self.units.append(CuttableRows(lists, rest, spot, members=members, paging=rows))
@@ -225,7 +222,7 @@ def _groups(
     others = [key for key in lists if key not in members.rows]
     objects = [key for key in others if plans[key].below]
     if rows:
-        yield rows, paging
+        yield rows, with_outer(plans[rows[0]].paging, paging)
     alone = [] if rows else objects or others
     for key in others:
         yield (key,), with_outer(plans[key].paging, paging if alone == [key] else {})
@@ -249,7 +246,6 @@ class Paging:
     backward: bool = False
     continues: bool = False
     ends: PageEnds | None = None  # ``None``: nothing that names an end is about the list
-    total: int | None = None
     counts: tuple[str, ...] = ()
 
     @property
@@ -497,7 +493,6 @@ class CuttableRows:
                 for key, items in zip(self._lists, dropped, strict=True)
             },
             plans=self._plans,
-            total=self._paging.total,
             counts=self._paging.counts,
         )
 

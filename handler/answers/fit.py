@@ -13,7 +13,6 @@ from handler.cold.records import record
 from handler.errors.upstream import ResultTooLarge
 from handler.list_entries import BYTES_PER_TOKEN
 from handler.strict_json import JSONObject, to_well_formed_json
-from handler.text.sentences import counted
 
 ENVELOPE_BYTES = 150
 """The room for ``extensions``, and for the bytes that the first note has more than the least."""
@@ -136,9 +135,6 @@ SMALL = 50
 MAX_FILTERS = 5
 """Arguments that a note names."""
 
-MAX_NOTE_BYTES = 400
-"""The longest note with the filters and counts of a field, without ``next``."""
-
 MAX_NEXT_BYTES = 4_000
 """The longest ``next`` of a note. It repeats the values that stand beside the one to give."""
 
@@ -199,23 +195,17 @@ class CallForm:
         return argument if argument and (argument.variable or self.writes_text) else None
 
     def priced(self, note: JSONObject, place: CutPlace) -> JSONObject:
-        """Return a note with the size of the rest, and the filters and counts of the field, if it stays short."""
+        """Return a note with the size of the rest, and the filters and counts of the field."""
         size = sum(json_size(each) for items in place.sample.values() for each in items)
         if place.of == ITEMS:
             size = size * place.dropped // len(next(iter(place.sample.values())))
-        tokens = max(1, size // BYTES_PER_TOKEN)
-        note = {**note, "tokens": tokens}
+        note = {**note, "tokens": max(1, size // BYTES_PER_TOKEN)}
         if self.mutates or place.nested or place.of == CHARACTERS:
             return note
         roles = sorted(role for role in place.paging if role.startswith(FILTER))
         filters = [_name_of(each) for role in roles if (each := self._usable(place, role))][:MAX_FILTERS]
-        counts = list(place.counts[:1] if self.writes_text and place.total is None else ())
-        members = {"total": place.total, "filters": filters, "counts": counts}
-        how = f"{note['how']} Left: {counted(place.dropped, 'item')}, about {tokens:,} tokens."
-        how += f" To narrow it: {', '.join(filters)}." if filters else ""
-        how += f" To count it: {', '.join(counts)}." if counts else ""
-        longer = {**note, **{name: value for name, value in members.items() if value not in (None, [])}, "how": how}
-        return longer if json_size({**longer, "next": None}) <= MAX_NOTE_BYTES else note
+        offers = {"filters": filters, "counts": list(place.counts[:1] if self.writes_text else ())}
+        return {**note, **{name: names for name, names in offers.items() if names}}
 
     def _narrow(self, place: CutPlace) -> str:
         size = self._usable(place, "size") if place.pages else None

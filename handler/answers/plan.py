@@ -89,8 +89,7 @@ class Members:
     info: Mapping[str, str] = field(default_factory=dict)  # of a PageInfo: response key -> field
     tokens: tuple[str, ...] = ()  # cursors beside a list that name its end
     nullable: tuple[str, ...] = ()  # of the keys of tokens and info
-    counts: tuple[str, ...] = ()  # numbers beside a list that count all its items
-    offers_counts: tuple[str, ...] = field(default=(), compare=False)  # such fields, not selected; this is not stored
+    counts: tuple[str, ...] = field(default=(), compare=False)  # of rows, if none is selected; this is not stored
     offers_cursors: bool = field(default=False, compare=False)  # of edges, selected or not; this is not stored
     any: bool = False  # every member is like ANYTHING
 
@@ -105,7 +104,7 @@ OPEN_MEMBERS = Members(fields={}, any=True)
 ANYTHING = Member(depth=1, below=OPEN_MEMBERS, string=True, any=True)
 
 
-LISTS = ("rows", "cursors", "page_info", "tokens", "nullable", "counts")
+LISTS = ("rows", "cursors", "page_info", "tokens", "nullable")
 
 
 def write_plan(root: Members) -> str:
@@ -236,8 +235,7 @@ class CutPlace:
     # Some of the dropped items of each list, for the sizes of their fields, or the dropped text under an empty key.
     sample: Mapping[str, Sequence[Any]]
     plans: Mapping[str, Member] = field(default_factory=dict)  # of the lists
-    total: int | None = None  # all items that the API has, if the answer says so
-    counts: tuple[str, ...] = ()  # fields that would say so
+    counts: tuple[str, ...] = ()  # fields that would count all items of the API
 
     @property
     def seen(self) -> int:

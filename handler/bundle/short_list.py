@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
-from operator import is_
 from typing import Any
 
 from handler.json_schema.fast_path import REFERENCE
 from handler.json_schema.shortening import schema_bytes, with_fewer_descriptions
-from handler.strict_json import Entries, Entry, JSONObject, to_json_bytes
+from handler.strict_json import Entries, Entry, JSONObject
 
 MOST_UNUSED = 1 / 24
 """The part of its budget that a list far above it leaves to vendors, whose APIs put some 40 bytes around each tool."""
@@ -24,27 +23,23 @@ LEAST_BYTES = 120
 """A smaller part of an output schema says nothing: some tools get as much, and the others none."""
 
 MAX_REFERENCES = 4
-"""References, or choices, that lead to each other. In an author's schema they may lead to themselves."""
+"""References that lead to each other. In an author's schema they may lead to themselves."""
 
 INPUT, OUTPUT = "inputSchema", "outputSchema"
 
-_OBJECT_BYTES = len(',"properties":{},"required":[],"additionalProperties":false')
+_OBJECT_BYTES = len(',"properties":{},"required":[]')
 
 _LEAF_KEYWORDS = frozenset({"const", "description", "enum", "format", "title", "type"})
 
 
 def short_list(entries: Sequence[Entry], max_bytes: int) -> Sequence[Entry]:
     """Return the entries of a list, shortened as far as this goes if their JSON is longer than ``max_bytes``."""
-    excess = Entries(entries).size_to(2 * max_bytes) - max_bytes
-    if excess <= 0:
+    if Entries(entries).size_to(max_bytes) <= max_bytes:
         return entries
     bare = bare_entries(entries)
-    # A list that only just passes its budget hardly changes.
-    target = max_bytes - int(min(excess / 8, max_bytes * MOST_UNUSED))
+    target = int(max_bytes * (1 - MOST_UNUSED))
     room = target - Entries(bare).size_to(target)
-    if room <= 0:
-        return bare
-    brief = [entry.only(frozenset(entry) - {OUTPUT}) for entry in entries]
+    brief = [*map(_brief, entries)]
     descriptions = sum(each.size for each in brief) - sum(each.size for each in bare)
     if descriptions > room:
         return _between(bare, brief, room, _with_fewer_descriptions)
@@ -53,15 +48,11 @@ def short_list(entries: Sequence[Entry], max_bytes: int) -> Sequence[Entry]:
 
 def bare_entries(entries: Sequence[Entry]) -> list[Entry]:
     """Return the least that a list has of its tools: no output schemas, and no descriptions inside arguments."""
-    schemas: dict[int, JSONObject] = {}  # by the identity of a whole schema, which tools may share
+    return [entry.kept("bare", lambda each: _with_fewer_descriptions(_brief(each), inf)) for entry in entries]
 
-    def bare(entry: Entry) -> Entry:
-        schema = entry[INPUT]
-        if id(schema) not in schemas:
-            schemas[id(schema)] = _with_fewer_descriptions(entry, inf)[INPUT]
-        return Entry({**entry.only(frozenset(entry) - {OUTPUT}), INPUT: schemas[id(schema)]})
 
-    return [entry.kept("bare", bare) for entry in entries]
+def _brief(entry: Entry) -> Entry:
+    return entry.only(frozenset(entry) - {OUTPUT})
 
 
 def _between(
@@ -107,57 +98,45 @@ def outer_levels(schema: JSONObject, max_bytes: int) -> JSONObject:
     may accept more without the whole accepting less. References are resolved.
     """
     opened = partial(_opened, {REFERENCE + name: each for name, each in schema.get("$defs", {}).items()})
-    top, root = opened({name: each for name, each in schema.items() if name != "$id"})
-    is_cut = root is not top
-    if "type" in schema:  # clients refuse a whole list for one output schema without it
-        root = {**root, "type": schema["type"]}
-    room, waiting = max_bytes - schema_bytes(root), [(top, root)] if is_cut else []
+    root = {"type": schema["type"]} if "type" in schema else {}
+    room, waiting = max_bytes - schema_bytes(root), [(schema, root)]
     for part, form in waiting:
-        below: dict[str, tuple[Any, Any]] = {}
         members: JSONObject = {}
+        pairs: list[tuple[Any, Any]] = []
         match part:
             case {"anyOf": [*choices]} | {"oneOf": [*choices]}:
-                below = {str(place): opened(each) for place, each in enumerate(choices)}
-                members = {"anyOf": [form for _, form in below.values()]}
+                pairs = [opened(each) for each in choices]
+                members = {"anyOf": [short for _, short in pairs]}
             case {"items": dict(items)} if "prefixItems" not in part:
-                below = {"": opened(items)}
-                members = {"items": below[""][1]}
+                pairs = [opened(items)]
+                members = {"items": pairs[0][1]}
             case {"properties": dict(properties)}:
-                left = room - _OBJECT_BYTES
+                left, named = room - _OBJECT_BYTES, dict[str, tuple[Any, Any]]()
                 for name, each in properties.items():
                     pair = opened(each)
-                    growth = 2 * len(name.encode()) + schema_bytes(pair[1]) + len('"":,"",')
-                    if growth <= left:
-                        below[name] = pair
-                        left -= growth
-                required = [name for name in part.get("required", ()) if name in below]
-                members = {"properties": {name: form for name, (_, form) in below.items()}, "required": required}
-                if part.get("additionalProperties") is False and len(below) == len(properties):
-                    members["additionalProperties"] = "patternProperties" in part
-                members = {name: each for name, each in members.items() if each not in ({}, [], True)}
+                    size = schema_bytes([name, name, pair[1]])  # the name is repeated if it is required
+                    if size <= left:
+                        named[name] = pair
+                        left -= size
+                required = [name for name in part.get("required", ()) if name in named]
+                members = {"properties": {name: short for name, (_, short) in named.items()}, "required": required}
+                members = {name: each for name, each in members.items() if each}
+                # The errors of a GraphQL response are the same for each tool.
+                pairs = [pair for name, pair in named.items() if part is not schema or name != "errors"]
         growth = schema_bytes({**form, **members}) - schema_bytes(form)
         if members and growth <= room:
             form.update(members)
             room -= growth
-            if part is top:
-                below.pop("errors", None)  # of a GraphQL response, the same for each tool
-            waiting += [pair for pair in below.values() if pair[0] is not pair[1]]
-    return dict(root)
+            waiting += [pair for pair in pairs if pair[0] is not pair[1]]
+    return root
 
 
-def _opened(definitions: JSONObject, part: Any, depth: int = 0) -> tuple[Any, Any]:
+def _opened(definitions: JSONObject, part: Any) -> tuple[Any, Any]:
     """Return a part without references, and its form with nothing below; the part again if that is all of it."""
+    for _ in range(MAX_REFERENCES):
+        if isinstance(part, dict) and "$ref" in part:
+            part = definitions.get(str(part["$ref"]), {})
     if not isinstance(part, dict) or part.keys() <= _LEAF_KEYWORDS:
         return part, part
     form = {"type": part["type"]} if "type" in part else {}
-    if "$id" in part:  # its references lead to definitions of its own
-        return form, form
-    if "$ref" in part and depth < MAX_REFERENCES:
-        return _opened(definitions, definitions.get(str(part["$ref"]), {}), depth + 1)
-    choices = part.get("anyOf", part.get("oneOf"))
-    if isinstance(choices, list) and depth < MAX_REFERENCES:
-        forms = [_opened(definitions, each, depth + 1)[1] for each in choices]
-        if len(part) == 1 and "anyOf" in part and all(map(is_, forms, choices)):
-            return part, part
-        return part, {"anyOf": [*{to_json_bytes(each): each for each in forms}.values()]}  # 1 is not true
-    return part, form
+    return ({} if "$id" in part else part), form  # the references below an identifier lead to other definitions

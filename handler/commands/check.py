@@ -42,8 +42,6 @@ HEADINGS = ("tool", "kind", "runs", "types", "bytes", "~tokens", "listed", "anon
 MAX_ROWS = 30
 """Tools that have a line each, as many as a screen has room for. ``--full`` and ``--json`` have all of them."""
 
-TOTALS = ("tools", "bytes", "~tokens", "listed")
-
 MAX_GROUPS = 5
 MAX_NAMED = 8
 """The limits of each printed list of coordinates that hiding takes along. ``--json`` has all coordinates."""
@@ -213,26 +211,15 @@ def _show(record: Record, *, is_full: bool) -> None:
         return
     for warning in record["warnings"]:
         say(warning, "yellow")
-    if is_full or len(rows) <= MAX_ROWS:
-        show_table(record["endpoint"], HEADINGS, rows)
-    else:
-        _show_kinds(record["endpoint"], rows)
+    size = HEADINGS.index("bytes")
+    shown = rows if is_full or len(rows) <= MAX_ROWS else sorted(rows, key=lambda row: -row[size])[:MAX_ROWS]
+    show_table(record["endpoint"], HEADINGS, shown)
+    if shown is not rows:
+        total = sum(row[size] for row in rows)
+        say(f"These are the {MAX_ROWS} largest of {len(rows)} tools, which have {total} bytes. --full prints all.")
     for sentence, style in record["sentences"]:
         say(sentence, style)
     say("")
-
-
-def _show_kinds(endpoint: str, rows: Sequence[Sequence[Any]]) -> None:
-    """Print the number and cost of the tools of each kind, and the names of the largest."""
-    tools = [dict(zip(HEADINGS, row, strict=True)) for row in rows]
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for tool in tools:
-        groups.setdefault(tool["kind"], []).append({**tool, "tools": 1, "listed": int(tool["listed"] == "yes")})
-    totals = [(kind, *(sum(each[name] for each in group) for name in TOTALS)) for kind, group in groups.items()]
-    show_table(endpoint, ("kind", *TOTALS), totals)
-    by_size = sorted(tools, key=lambda each: -each["bytes"])
-    largest = ", ".join(f"{each['tool']} ({each['bytes']} bytes)" for each in by_size[:MAX_GROUPS])
-    say(f"The largest are {largest}. --full prints a line for each of the {len(rows)} tools.")
 
 
 def _on_consequences(groups: Sequence[TakenAlong]) -> Iterator[str]:

@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from http import HTTPStatus
 from typing import Any
 
 from handler.bundle.model import ENDPOINT_NAME
@@ -23,7 +22,6 @@ from handler.commands.schema_source.source_options import (
 )
 from handler.errors.infrastructure import HttpError, ObjectNotFound
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
-from handler.settings import MAX_CATALOG
 from handler.storage.publishing import ObjectHead, PublishStorage
 from handler.strict_json import JSONObject, parse_json
 from handler.text.sentences import counted
@@ -77,7 +75,6 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
     names = [each.endpoint for each in described]
     history = for_each(names, lambda name: storage.versions(bundle_key(name)) if needs_history else ())
     answers = _wait_until_served(http, described, history, options=options, headers=headers) if options.url else {}
-    unlisted = _names_without_card(http, options.url, headers=headers.fields) if options.url else []
     rows = [each.plain() for each in described]
     for row in rows:
         name = row["endpoint"]
@@ -87,8 +84,7 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
             row["versions"] = [_plain_version(storage, name, each) for each in history[name]]
     reads = warn_of_format(storage)
     if options.json:
-        listing = {"unlisted": unlisted} if options.url else {}
-        show_json({"location": storage.location, "functionFormat": reads, "endpoints": rows, **listing})
+        show_json({"location": storage.location, "functionFormat": reads, "endpoints": rows})
     else:
         _show(storage.location, rows, options)
     for name in missing:
@@ -96,8 +92,8 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
             removed = storage.versions(bundle_key(name))
             _show_versions(name, [_plain_version(storage, name, each) for each in removed])
         complain(f"{name}: not published at {storage.location}")
-    for name in unlisted:
-        complain(f"{name}: STILE_CATALOG names it, and it has no Server Card: set server.listed, and publish it")
+    if options.url:
+        _warn_of_catalog(http, described, options, headers)
     bad = missing or any(each.fault for each in described) or any(each != SERVED for each in answers.values())
     return REFUSED if bad else DONE
 
@@ -186,22 +182,17 @@ def _get(http: HttpClient, url: str, headers: Mapping[str, str]) -> HttpResponse
     )
 
 
-def _names_without_card(http: HttpClient, url: str, *, headers: Mapping[str, str]) -> list[str]:
-    """Return the endpoints that the function's catalog names, and of which it shows no Server Card."""
-    catalog: Any = None
-    with suppress(HttpError, ValueError):
-        catalog = parse_json(_get(http, f"{url}/.well-known/ai-catalog.json", headers).body)
-    entries = catalog.get("entries") if isinstance(catalog, dict) else None
-    urls = [str(each.get("url")) for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []
-    names = [name[1] for each in urls if (name := re.search(rf"/({ENDPOINT_NAME.pattern})/mcp/server-card\Z", each))]
-
-    def has_card(name: str) -> bool:
-        with suppress(HttpError):
-            return _get(http, f"{url}/{name}/mcp/server-card", headers).status == HTTPStatus.OK
-        return True  # the other answers show that the function is out of reach
-
-    cards = for_each(names[:MAX_CATALOG], has_card)
-    return [name for name, has in cards.items() if not has]
+def _warn_of_catalog(
+    http: HttpClient, described: Sequence[Described], options: argparse.Namespace, headers: RequestHeaders
+) -> None:
+    """Warn of the endpoints that the function's catalog names, and that are not listed."""
+    text = ""
+    with suppress(HttpError):
+        text = _get(http, f"{options.url}/.well-known/ai-catalog.json", headers.fields).body.decode(errors="replace")
+    listed = {each.endpoint for each in described if each.bundle and each.bundle.listed}
+    for name in dict.fromkeys(re.findall(rf'/({ENDPOINT_NAME.pattern})/mcp/server-card"', text)):
+        if name not in listed and name in (options.endpoints or [name]):
+            complain(f"{name}: STILE_CATALOG names it, and it is not listed: set server.listed, and publish it")
 
 
 def _plain_version(storage: PublishStorage, endpoint: str, version: ObjectHead) -> JSONObject:

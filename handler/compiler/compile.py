@@ -225,9 +225,7 @@ def _bundle(endpoint: CompiledEndpoint) -> Bundle:
         synonyms=context.config.synonyms,
         skills=tuple(each.skill for each in endpoint.skills),
         list_budget=context.config.list_budget,
-        server=context.config.server,
-        listed=context.config.listed,
-        software=context.config.software,
+        **context.config.server,
     )
     return replace(bundle, version=_open_digest(bundle))
 
@@ -241,6 +239,5 @@ def _open_digest(bundle: Bundle) -> str:
         and not getattr(getattr(each, "options", None), "scopes", ())
     ]
     is_for_callers = bundle.listed and bundle.access.anonymous != "allow"  # a Server Card has other readers
-    parts = [] if is_for_callers else [bundle.instructions, entries]
-    content = to_json_bytes([bundle.endpoint, bundle.server, *parts])
-    return hashlib.sha256(content).hexdigest()[:DIGEST_CHARS]
+    parts = [bundle.endpoint, bundle.server, *([] if is_for_callers else [bundle.instructions, entries])]
+    return hashlib.sha256(to_json_bytes(parts)).hexdigest()[:DIGEST_CHARS]

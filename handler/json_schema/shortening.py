@@ -2,8 +2,8 @@
 
 Each type of the arguments is written out as far as it fits, level by level: types of required members before those of
 optional ones, described members before others. A type that does not fit is an object or a text that takes anything,
-and names the type; the object has its first members, as far as they fit, because some vendors take an object without
-members for an empty one. Descriptions inside types come after the types.
+and names the type. Such an object lists no members, because several clients drop or refuse members that a list of some
+leaves out. Descriptions inside types come after the types.
 
 A reference that leads to itself breaks clients that resolve references. A type within itself is therefore another
 copy of the type, or an open object. Some vendors refuse any reference, so a schema has none if it fits without.
@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Set
-from functools import partial
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import inf
 from typing import Any, NamedTuple
@@ -48,6 +48,8 @@ MAX_NAMED = 6
 
 LEAST_BYTES = len('{"type":"null"}')
 
+LEAST_MEMBER = len('"":,')
+
 _REFERENCE = len('{"$ref":"#/$defs/"}') + len("_2")
 _IN_REFERENCE = len(REFERENCE) + len("_2")
 _DEFINITION = len('"_2":,')
@@ -77,30 +79,20 @@ def shorten_schema(
     for name, each in types.items():
         for use in each.uses:
             users[use.type].add(name)
-    make = partial(_Choice, arguments, types, users=users, recursive=recursive, shown_by=shown_by or {})
-    if fits and not any(name in reached(name, users) for name in types):
-        result, forms = listed, {name: type_.schema for name, type_ in types.items() if type_.can_be_open}
-    else:
-        choice, result = _filled(make, max_bytes)
-        forms = choice.forms
-    if inline and not recursive and "$defs" in result:
-        choice, inlined = _filled(partial(make, inline=True), max_bytes)
-        is_short = schema_bytes(inlined) <= max_bytes and "$defs" not in inlined
-        if is_short and forms.items() <= choice.forms.items():
-            return inlined
-    return result
-
-
-def _filled(make: Callable[[], _Choice], max_bytes: int) -> tuple[_Choice, JSONObject]:
-    limit = max_bytes
+    is_whole = fits and not any(name in reached(name, users) for name in types)
+    if is_whole and not inline:
+        return listed
+    limit = sys.maxsize if is_whole else max_bytes
     while True:
-        choice = make()
+        choice = _Choice(arguments, types, users=users, recursive=recursive, shown_by=shown_by or {})
         choice.fill(limit)
-        result = choice.written()
+        result = listed if is_whole else choice.written()
         too_many = schema_bytes(result) - max_bytes
         if too_many <= 0 or not choice.whole:
-            return choice, result
+            break
         limit -= too_many  # sizes are estimates where a type is nested too deeply to be inlined
+    inlined = choice.inlined(max_bytes) if inline and not recursive and "$defs" in result else None
+    return inlined or result
 
 
 def schema_bytes(schema: Any) -> int:
@@ -116,6 +108,15 @@ class _Key(NamedTuple):
     type: str
 
 
+@dataclass
+class _Writing:
+    """The state of writing one schema."""
+
+    copies: int
+    room: int  # bytes that types with several uses may have beside definitions
+    defined: list[_Key] = field(default_factory=list)
+
+
 class _Choice:
     """The form of each copy of a type, and the size of the schema with these forms."""
 
@@ -127,36 +128,25 @@ class _Choice:
         users: Mapping[str, set[str]],
         recursive: bool,
         shown_by: Mapping[str, str],
-        inline: bool = False,
     ) -> None:
         self._arguments = arguments
         self._types = types
         self._users = users
         self._recursive = recursive
-        self._inline = inline
         self._shown_by = shown_by
         self._places: dict[str, tuple[str, ...]] = {}
         self._ranks = {name: rank for rank, name in enumerate(self._breadth_first())}
         self._circles: dict[str, set[str]] = {}  # type -> the types that lead to it
         self._forms: dict[_Key, JSONObject] = {}
         self._sizes: dict[_Key, int] = {}
-        self._uses: Counter[_Key] = Counter()  # with ``inline``: the places of a copy
+        self._uses: Counter[_Key] = Counter()
         self.whole: dict[_Key, None] = {}  # the copies that are written out
-        self._used: dict[_Key, tuple[Use, ...]] = {}  # by the form of a copy
-        self._listed: dict[_Key, JSONObject] = {}  # the members of open objects
         self._bytes = schema_bytes(arguments) + len(',"$defs":{}')
-        self._max_places = 0
         self._waiting: list[_Key] = []
-
-    @property
-    def forms(self) -> dict[str, JSONObject]:
-        """The types that are written out, without their further copies."""
-        return {key.type: self._forms[key] for key in self.whole if not key.copy}
 
     def fill(self, max_bytes: int) -> None:
         """Write out as much as fits: types, then descriptions, then further copies."""
         arguments = tuple(uses_in(self._arguments))
-        self._max_places = max(len(arguments), max_bytes // LEAST_BYTES)
         self._bytes += len(arguments) * _IN_REFERENCE + self._growth(None, arguments)
         if self._bytes > max_bytes:
             before = schema_bytes(self._arguments)
@@ -164,25 +154,39 @@ class _Choice:
             self._bytes += schema_bytes(self._arguments) - before
         self._add(None, arguments)
         self._write_out(0, max_bytes)
-        self._list_members(0, min(max_bytes, self._bytes + max_bytes // SHARE_OF_COPIES))
         for key in sorted(self._forms):  # descriptions of the types that are written out, and members of the others
-            form = self._types[key.type].schema if key in self.whole else self._open(key, members=True)
-            self._put(key, form, (), max_bytes)
+            type_ = self._types[key.type]
+            form, uses = (type_.schema, type_.uses) if key in self.whole else (self._open(key, members=True), ())
+            self._put(key, form, uses, max_bytes)
         most = min(max_bytes, self._bytes + max_bytes // SHARE_OF_COPIES)
         for copy in range(1, MAX_COPIES):
             self._write_out(copy, most)
-        self._list_members(MAX_COPIES, most)
 
-    def written(self) -> JSONObject:
-        """Return the schema."""
-        waiting: list[_Key] = []
-        schema = self._resolved(self._arguments, None, waiting, level=0)
+    def written(self, *, copies: int = MAX_COPIES, room: int = 0) -> JSONObject:
+        """Return the schema, with so many copies of a type within each other.
+
+        Types with several uses are inlined in about ``room`` bytes, and are definitions after that.
+        """
+        writing = _Writing(copies, room)
+        schema = self._resolved(self._arguments, None, writing, level=0)
         definitions: dict[str, JSONObject] = {}
-        while waiting:
-            key = waiting.pop()
+        while writing.defined:
+            key = writing.defined.pop()
             if self._name(key) not in definitions:
-                definitions[self._name(key)] = self._resolved(self._forms[key], key, waiting, level=0)
+                definitions[self._name(key)] = self._resolved(self._forms[key], key, writing, level=0)
         return {**schema, **({"$defs": leaves_first(definitions)} if definitions else {})}
+
+    def inlined(self, max_bytes: int) -> JSONObject | None:
+        """Return the schema without references and with the copies that fit; ``None`` if it does not fit at all."""
+        fitting, most = None, max_bytes
+        for copies in range(1, max((key.copy for key in self.whole), default=0) + 2):
+            schema = self.written(copies=copies, room=max_bytes)
+            size = schema_bytes(schema)
+            if "$defs" in schema or size > most:
+                break
+            most = most if fitting else min(max_bytes, size + max_bytes // SHARE_OF_COPIES)
+            fitting = schema
+        return fitting
 
     def _breadth_first(self) -> list[str]:
         """Return the types in the order in which they are written out. Note the place of the first use of each."""
@@ -203,62 +207,25 @@ class _Choice:
             type_ = self._types[key.type]
             if self._put(key, type_.bare, type_.uses, max_bytes):
                 self.whole[key] = None
-
-    def _list_members(self, copy: int, max_bytes: int) -> None:
-        """List the first members of open objects that fit, without those whose types are not written out."""
-        for key in sorted(key for key in self._forms.keys() - self.whole.keys() if key.copy <= copy):
-            type_ = self._types[key.type]
-            members = type_.bare.get("properties", {})
-            names = [name for name, each in members.items() if all(self._is_known(key, use) for use in uses_in(each))]
-            names.sort(key=lambda name: name not in type_.schema.get("required", ()))
-            while names and key not in self._listed:
-                self._listed[key] = {name: members[name] for name in names}
-                form = self._open(key, members=True)
-                if not self._put(key, form, tuple(uses_in(form)), max_bytes):
-                    del self._listed[key]
-                    names = names[: len(names) // 2]
-
-    def _is_known(self, within: _Key, use: Use) -> bool:
-        key = self._target(within, use.type)
-        return key in self.whole or (key in self._forms and "properties" not in self._types[key.type].schema)
+                self._add(key, type_.uses)
 
     def _put(self, key: _Key, form: JSONObject, uses: tuple[Use, ...], max_bytes: int) -> bool:
-        """Give a copy a form, which brings these further references, if it fits. Return whether it does."""
-        used = (*self._used.get(key, ()), *uses)
-        growth = schema_bytes(form) + len(used) * _IN_REFERENCE - self._sizes[key]
-        more = growth * self._instances(key) + self._growth(key, uses)
+        """Give a copy a form with these references, if it fits. Return whether it does."""
+        growth = schema_bytes(form) + len(uses) * _IN_REFERENCE - self._sizes[key]
+        more = growth + (0 if key in self.whole else self._growth(key, uses))
         if self._bytes + more > max_bytes:
             return False
         self._forms[key] = form
         self._sizes[key] += growth
         self._bytes += more
-        self._used[key] = used
-        self._add(key, uses)
         return True
-
-    def _instances(self, key: _Key | None) -> int:
-        return self._uses[key] if key and self._inline else 1
-
-    def _further(self, within: _Key | None, uses: tuple[Use, ...]) -> Counter[_Key]:
-        """Return the further uses that references of one type bring. It stops after more than can fit."""
-        further: Counter[_Key] = Counter()
-        waiting, places = [self._target(within, use.type) for use in uses], 0
-        while waiting and (places <= self._max_places or not self._inline):
-            key = waiting.pop()
-            places += 1
-            further[key] += self._instances(within)
-            if self._inline:
-                waiting += [self._target(key, use.type) for use in self._used.get(key, ())]
-        return further
 
     def _growth(self, within: _Key | None, uses: tuple[Use, ...]) -> int:
         """Return the bytes that references of one type add."""
-        further = self._further(within, uses)
-        if self._inline and further.total() > self._max_places:
-            return sys.maxsize
+        added = Counter(self._target(within, use.type) for use in uses)
         return sum(
             self._share(key, self._uses[key] + count) - self._share(key, self._uses[key])
-            for key, count in further.items()
+            for key, count in added.items()
         )
 
     def _share(self, key: _Key, uses: int) -> int:
@@ -266,12 +233,12 @@ class _Choice:
         if not uses:
             return 0
         size = self._sizes[key] if key in self._sizes else schema_bytes(self._open(key))
-        inlined = size - _REFERENCE - len(key.type)
-        return inlined * uses if uses == 1 or self._inline else size + _DEFINITION + len(key.type)
+        return size - _REFERENCE - len(key.type) if uses == 1 else size + _DEFINITION + len(key.type)
 
     def _add(self, within: _Key | None, uses: tuple[Use, ...]) -> None:
-        for key, count in self._further(within, uses).items():
-            self._uses[key] += count
+        for use in uses:
+            key = self._target(within, use.type)
+            self._uses[key] += 1
             if key not in self._forms:
                 self._forms[key] = self._open(key)
                 self._sizes[key] = schema_bytes(self._forms[key])
@@ -293,35 +260,30 @@ class _Choice:
         type_ = self._types[key.type]
         if not type_.can_be_open:
             return type_.schema
-        listed = self._listed.get(key, {})
-        needed = [name for name in type_.schema.get("required", ()) if name in listed]
-        form = {
-            "type": type_.schema["type"],
-            **({"properties": listed} if listed else {}),
-            **({"required": needed} if needed else {}),
-            **({"additionalProperties": True} if type_.schema["type"] == "object" else {}),
-        }
+        anything = {"additionalProperties": True} if type_.schema["type"] == "object" else {}
         if key.copy and _Key(0, key.rank, key.type) in self.whole:
             line = f"{key.type}, as {'.'.join(self._places[key.type])}"
         else:
-            others = [name for name in type_.members if name not in listed]
-            names = f"{', also' if listed else ''} with {some(others, most=MAX_NAMED)}" if members and others else ""
+            names = f" with {some(type_.members, most=MAX_NAMED)}" if members else ""
             way = self._shown_by.get(key.type, "")
             line = f"{key.type}{names}: see {way}" if way else f"{key.type}{names}"
-        return {**form, "description": line}
+        return {"type": type_.schema["type"], **anything, "description": line}
 
-    def _resolved(self, schema: JSONObject, within: _Key | None, defined: list[_Key], *, level: int) -> JSONObject:
-        """Return a schema with inlined types and references to definitions, and add those to ``defined``."""
+    def _resolved(self, schema: JSONObject, within: _Key | None, writing: _Writing, *, level: int) -> JSONObject:
+        """Return a schema with inlined types and references to definitions, and note those."""
         if "$ref" not in schema:
-            return _flat(each_below(schema, lambda below: self._resolved(below, within, defined, level=level)))
+            return _flat(each_below(schema, lambda below: self._resolved(below, within, writing, level=level)))
         key = self._target(within, schema["$ref"])
         of_place = {name: value for name, value in schema.items() if name != "$ref"}
-        if (self._uses[key] > 1 and not self._inline) or level == MAX_INLINE_LEVELS:
-            defined.append(key)
+        if level == MAX_INLINE_LEVELS or (self._uses[key] > 1 and writing.room <= 0):
+            writing.defined.append(key)
             return {"$ref": REFERENCE + self._name(key), **of_place}
-        form = self._resolved(self._forms[key], key, defined, level=level + 1)
+        is_within = key.copy < writing.copies
+        form = self._forms[key] if is_within else self._open(key)
+        writing.room -= LEAST_BYTES + sum(len(name) + LEAST_MEMBER for name in form.get("properties", ()))
+        form = self._resolved(form, key, writing, level=level + 1)
         texts = [each["description"] for each in (of_place, form) if "description" in each]
-        if key in self.whole:
+        if key in self.whole and is_within:
             texts = texts[:1]
         return {**form, **of_place, **({"description": "\n".join(texts)} if texts else {})}
 

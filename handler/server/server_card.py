@@ -20,16 +20,12 @@ from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import Refused
 from handler.server.context import Services, find_endpoint
-from handler.server.endpoints.endpoint import Endpoint
 from handler.server.mcp.revisions import LEGACY, MODERN
 from handler.strict_json import JSONObject, to_well_formed_json
 
 CARD_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
 CARD_TYPE = "application/mcp-server-card+json"
-CARD_NAME = re.compile(r"(?=.{3,200}\Z)[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+")
-
-CATALOG_TYPE = "application/ai-catalog+json"
-CATALOG_VERSION = "1.0"
+CARD_NAME = r"(?=.{3,200}\Z)[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+"
 
 HEADERS = {
     "access-control-allow-origin": "*",
@@ -53,26 +49,16 @@ def server_card_route(services: Services) -> Callable[[HttpCall], Awaitable[Resp
         url = public_url(http_call.scope)
         if not url:
             note_unknown_url(http_call.scope)
-        card = server_card(endpoint, url) if url else None
-        if card is None:
+        path = endpoint.bundle.endpoint
+        name = f"{'.'.join(reversed((urlsplit(url).hostname or '').split('.')))}/{path.replace('/', '.')}"
+        if not endpoint.bundle.listed or "description" not in endpoint.server_info or not re.fullmatch(CARD_NAME, name):
             raise absent
+        versions = {"supportedProtocolVersions": [*MODERN, *LEGACY]}
+        remote = {"type": "streamable-http", "url": f"{url}/{path}/mcp", **versions}
+        card = {"$schema": CARD_SCHEMA, **endpoint.server_info, "name": name, "remotes": [remote]}
         return _public_response(http_call, card, CARD_TYPE)
 
     return server_card_of
-
-
-def server_card(endpoint: Endpoint, url: str) -> JSONObject | None:
-    """Return the card of an endpoint of the function at ``url``; ``None`` if the endpoint is not to be listed."""
-    bundle = endpoint.bundle
-    name = f"{'.'.join(reversed(_host(url).split('.')))}/{bundle.endpoint.replace('/', '.')}"
-    if not bundle.listed or "description" not in endpoint.server_info or not CARD_NAME.fullmatch(name):
-        return None
-    remote = {
-        "type": "streamable-http",
-        "url": f"{url}/{bundle.endpoint}/mcp",
-        "supportedProtocolVersions": [*MODERN, *LEGACY],
-    }
-    return {"$schema": CARD_SCHEMA, **endpoint.server_info, "name": name, "remotes": [remote]}
 
 
 def ai_catalog_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
@@ -85,19 +71,15 @@ def ai_catalog_route(services: Services) -> Callable[[HttpCall], Awaitable[Respo
             raise Refused("public-url-unknown", note_unknown_url(http_call.scope))
         entries = [
             {
-                "identifier": f"urn:air:{_host(url)}:mcp:{name.replace('/', '.')}",
+                "identifier": f"urn:air:{urlsplit(url).hostname}:mcp:{name.replace('/', '.')}",
                 "type": CARD_TYPE,
                 "url": f"{url}/{name}/mcp/server-card",
             }
             for name in services.catalog
         ]
-        return _public_response(http_call, {"specVersion": CATALOG_VERSION, "entries": entries}, CATALOG_TYPE)
+        return _public_response(http_call, {"specVersion": "1.0", "entries": entries}, "application/ai-catalog+json")
 
     return ai_catalog_of
-
-
-def _host(url: str) -> str:
-    return urlsplit(url).hostname or ""
 
 
 def _public_response(http_call: HttpCall, document: JSONObject, media_type: str) -> Response:
@@ -106,6 +88,7 @@ def _public_response(http_call: HttpCall, document: JSONObject, media_type: str)
     etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     asked = http_call.headers.get("if-none-match", "")
     note(http_call.scope, outcome="ok")
-    is_known = asked.strip() == "*" or etag in re.findall(r'"[^"]*"', asked)
     headers = {**HEADERS, "etag": etag}
-    return Response(status_code=304, headers=headers) if is_known else Response(body, 200, headers, media_type)
+    if etag in asked or asked.strip() == "*":
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers, media_type=media_type)

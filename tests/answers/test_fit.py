@@ -211,3 +211,31 @@ def test_cursor_is_never_cut_under_any_name_that_ends_so() -> None:
     assert fitted["page"] | {"text": ""} == page | {"text": ""}
     assert fitted["page"]["text"].endswith("…")
     assert fitted["found"] == answer["data"]["found"]
+
+
+COUNTED = build_schema("""
+type Query { order: Order, products(by: String): Products }
+type Order { total: Int, lines(offset: Int, status: String): [Row!]! }
+type Products { items(at: Int): [Row!]!, totalItems: Int! }
+type Row { text: String }
+""")
+
+
+@pytest.mark.parametrize(
+    ("text", "filters"),
+    [
+        ("query($o: Int) { order { total lines(offset: $o) { text } } }", ["status"]),
+        ("query($o: Int) { products(by: null) { totalItems items { text } } }", ["at", "by"]),
+    ],
+)
+def test_list_beside_a_count_is_paged_and_narrowed_by_its_own_arguments(text: str, filters: list[str]) -> None:
+    plan = plan_of_text(text, view_of(COUNTED))
+    rows = [{"text": "x" * 100}] * 100
+    data = {"order": {"total": 5, "lines": rows}} if "order" in text else {"products": {"totalItems": 9, "items": rows}}
+    limit = ResultLimit(max_bytes=2_000, form=CallForm(variables={}, writes_text=True))
+
+    (note,) = fit({"data": data}, plan, limit).answer["extensions"]["stile"]["truncated"]
+
+    assert note["filters"] == filters
+    assert "counts" not in note
+    assert note.get("next") == ({"o": note["kept"]} if "order" in text else None)

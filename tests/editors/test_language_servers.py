@@ -77,7 +77,7 @@ def test_keys_of_a_section_are_offered(endpoint: Path, yaml_server: LanguageServ
 
     assert yaml_server.completions(file, line=line, character=2) == [
         "max_tokens", "max_fields", "max_aliases", "max_cost", "max_values", "max_result_bytes", "list_sizes",
-        "continue", "max_schema_bytes", "max_output_schema_bytes", "recursion",
+        "continue", "max_schema_bytes", "max_output_schema_bytes", "list_budget", "recursion",
     ]  # fmt: skip
 
 

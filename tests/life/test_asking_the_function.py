@@ -11,7 +11,7 @@ import pytest
 from handler.http.client import HttpClient
 from handler.storage.location import open_publish_storage
 from tests.commands.running import Stile
-from tests.life.publishing import add_empty_bucket, put, version_of
+from tests.life.publishing import CONFIG, add_empty_bucket, put, version_of
 from tests.support.api import Api, Reply, running_api
 from tests.support.moto import Moto
 from tests.support.secrecy import SESSION
@@ -105,12 +105,21 @@ def test_command_waits_until_the_function_follows(asking: list[str], server: Api
     assert stile(*asking, "--wait", "30").code == 0
 
 
+NAMED = {"url": "https://mcp.example/api/things/mcp/server-card"}
 CATALOGS = {
-    "without a card": ([{"url": "https://mcp.example/api/things/mcp/server-card"}], 404, ["api/things"]),
-    "with a card": ([{"url": "https://mcp.example/api/things/mcp/server-card"}], 200, []),
-    "not published": ([{"url": "https://mcp.example/v1/api/gone/mcp/server-card"}], 404, ["api/gone"]),
-    "not URLs": ([1, {}, {"url": 1}, {"url": "/api/\x1b[2J/mcp/server-card"}], 404, []),
-    "not a list": ({"url": "/api/things/mcp/server-card"}, 404, []),
+    "one that is not listed": (Reply({"specVersion": "1.0", "entries": [NAMED, NAMED]}), [], ["api/things"]),
+    "one that is not published": (
+        Reply({"entries": [{"url": "https://mcp.example/v1/api/gone/mcp/server-card"}]}),
+        [],
+        ["api/gone"],
+    ),
+    "one that was not asked for": (
+        Reply({"entries": [{"url": "https://mcp.example/api/gone/mcp/server-card"}, NAMED]}),
+        ["api/things"],
+        ["api/things"],
+    ),
+    "not URLs": (Reply({"entries": [1, {}, {"url": 1}, {"url": "/api/\x1b[2J/mcp/server-card"}]}), [], []),
+    "not JSON": (Reply(b"<html>\xff", headers={"content-type": "text/html"}), [], []),
 }
 
 
@@ -118,19 +127,32 @@ CATALOGS = {
 def test_endpoint_that_the_catalog_names_without_a_card_is_warned_of(
     asking: list[str], server: Api, stile: Stile, name: str
 ) -> None:
-    entries, status, expected = CATALOGS[name]
-    answers = {CATALOG: Reply({"specVersion": "1.0", "entries": entries}), "/api/things": Reply({"serves": True})}
-    server.answer = lambda asked: answers.get(asked.path, Reply({}, status=status))
+    catalog, names, expected = CATALOGS[name]
+    server.answer = lambda asked: catalog if asked.path == CATALOG else Reply({"serves": True})
+    words = [asking[0], asking[1], *names, *asking[2:]]
 
-    plain, machine = stile(*asking), stile(*asking, "--json")
+    plain, machine = stile(*words), stile(*words, "--json")
 
     warned = [line for line in plain.err.splitlines() if "STILE_CATALOG" in line]
     assert warned == [
-        f"{each}: STILE_CATALOG names it, and it has no Server Card: set server.listed, and publish it"
-        for each in expected
+        f"{each}: STILE_CATALOG names it, and it is not listed: set server.listed, and publish it" for each in expected
     ]
-    assert json.loads(machine.out)["unlisted"] == expected
+    assert [line for line in machine.err.splitlines() if "STILE_CATALOG" in line] == warned
     assert (plain.code, machine.code) == (0, 0)
+
+
+def test_listed_endpoint_is_not_warned_of(
+    asking: list[str], server: Api, open_moto: Moto, stile: Stile, tmp_path: Path
+) -> None:
+    location, http = add_empty_bucket(open_moto, "listed"), HttpClient()
+    listed = version_of(tmp_path, 1, config=f"{CONFIG}server: {{listed: true, description: Things}}\n")
+    put(open_publish_storage(location, http=http, environ=open_moto.environ()), listed)
+    http.close()
+    server.answer = lambda asked: Reply({"entries": [NAMED]} if asked.path == CATALOG else {"serves": True})
+
+    done = stile(asking[0], location, *asking[2:])
+
+    assert (done.code, "STILE_CATALOG" in done.err) == (0, False)
 
 
 def test_wait_ends(asking: list[str], server: Api, stile: Stile) -> None:

@@ -15,7 +15,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from handler.bundle.stored import bundle_key
+from handler.errors.infrastructure import SettingsError
 from handler.server.mcp.revisions import LEGACY, MODERN
+from handler.settings import read_settings
 from handler.storage.local import MemoryStorage
 from handler.storage.storage import StoredObject
 from tests.support.endpoints import compiled, problems_of
@@ -206,3 +208,13 @@ def test_catalog_names_endpoints_without_loading_them(tmp_path: Path) -> None:
 def test_function_without_named_endpoints_has_no_catalog(tmp_path: Path) -> None:
     with running_function(compiled(tmp_path, files(LISTED))) as function:
         assert shown(function.send("GET", CATALOG)) == shown(function.send("GET", "/.well-known/nothing.json"))
+
+
+def test_setting_names_endpoints_and_at_most_50() -> None:
+    names = ",".join(f"api/a{number}" for number in range(50))
+    environ = {"STILE_BUNDLES": "folder"}
+
+    assert len(read_settings({**environ, "STILE_CATALOG": names}).catalog) == 50
+    for text, expected in ((f"{names},api/b", "expected at most 50 names"), ("api/a,b", "STILE_CATALOG='b'")):
+        with pytest.raises(SettingsError, match=expected):
+            read_settings({**environ, "STILE_CATALOG": text})

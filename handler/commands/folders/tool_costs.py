@@ -79,10 +79,8 @@ def sentences_on_tools(rows: Sequence[ToolRow], tools: JSONObject) -> Iterator[s
     for row in rows:
         conditions.setdefault(row.condition, []).append(row.name)
     for condition, names in conditions.items():
-        if condition and len(names) > MAX_NAMED:
-            yield f"{some(names, most=MAX_NAMED)} ask their callers for {condition}"
-        elif condition:
-            yield from (f"{name} asks its caller for {condition}" for name in names)
+        if condition:
+            yield f"Callers of {some(names, most=MAX_NAMED)} need {condition}"
     for schema, limit in (("inputSchema", "max_schema_bytes"), ("outputSchema", "max_output_schema_bytes")):
         sizes = {row.name: row.shortened[schema] for row in rows if schema in row.shortened}
         names = [f"{name} ({size} bytes)" for name, size in sorted(sizes.items(), key=lambda each: -each[1])]

@@ -67,9 +67,7 @@ class Config:
     graphql: str  # off, persisted or on; empty if not given
     graphql_at: Place
     instructions: str
-    server: JSONObject  # members of ``serverInfo``
-    listed: bool  # a public Server Card shows them
-    software: bool  # introductions name Stile
+    server: JSONObject  # members of the bundle: ``server``, ``listed`` and ``software``
     resources: Section
     skills: Section
     ui: Section  # pages that hosts show in the chat
@@ -131,8 +129,6 @@ def read_config(
         graphql_at=top.place("graphql"),
         instructions=top.text("instructions").strip(),
         server=_server(top.section("server"), files, file),
-        listed=top.section("server").boolean("listed"),
-        software=top.section("server").boolean("software"),
         resources=top.section("resources"),
         skills=top.section("skills"),
         ui=top.section("ui"),
@@ -185,7 +181,7 @@ def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
 
 
 def _server(section: Section, files: EndpointFiles, file: str) -> JSONObject:
-    """Read the author's members of ``serverInfo``. Names of icons' files begin beside ``file``."""
+    """Read the identity for clients, as members of the bundle. Names of icons' files begin beside ``file``."""
     icons, size = [], 0
     for entry in section.sections("icons"):
         name, theme = entry.text("file"), entry.choice("theme") if "theme" in entry else ""
@@ -194,15 +190,15 @@ def _server(section: Section, files: EndpointFiles, file: str) -> JSONObject:
         try:
             icons += [] if raw is None else [made_icon(raw, theme)]
         except ValueError as exc:
-            entry.fault("file", f"{name} {exc}", code="invalid-icon")
+            entry.fault("file", f"{name} {exc}", code="invalid-value")
     if size > MAX_ICON_BYTES:
-        sentence = f"they have {size:,} bytes together: expected at most {MAX_ICON_BYTES:,}"
-        section.fault("icons", sentence, code="invalid-icon")
+        section.refuse("icons", f"at most {MAX_ICON_BYTES:,} bytes together, and they have {size:,}")
     texts = {key: section.text(key).strip() for key in ("name", "title", "version", "description", "website")}
-    if section.boolean("listed") and not texts["description"]:
+    switches = {key: section.boolean(key) for key in ("listed", "software")}
+    if switches["listed"] and not texts["description"]:
         section.refuse("listed", "server.description beside it, which a Server Card needs")
     members = {**texts, "websiteUrl": texts["website"], "icons": icons}
-    return {name: value for name, value in members.items() if value and name != "website"}
+    return {"server": {name: value for name, value in members.items() if value and name != "website"}, **switches}
 
 
 def _synonyms(find: Section) -> Mapping[str, tuple[str, ...]]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 
 from handler.bundle.identity import is_for_trials
-from handler.bundle.server_identity import FITS, MAX_ICON_BYTES, MAX_LINE_CHARS, THEMES, is_plain
+from handler.bundle.server_identity import MAX_ICON_BYTES, THEMES, is_text
 from handler.bundle.upstream import CLIENT_AUTH, SIGNED_SERVICES, TOKEN_TYPES, parse_reference
 from handler.compiler.config.values import (
     PUBLIC_ALGORITHMS,
@@ -397,26 +398,22 @@ PAGE: Keys = {
     "prefers_border": boolean("the host draws a border around the page", "the host decides"),
     "domain": text("the host name of the page, as the host's documentation says"),
 }
-PLAIN = f"text, {MAX_LINE_CHARS} characters at most"
+LINE = "one line without markup, 100 characters at most"
+ICON: Keys = {
+    "file": text("the file; the text alone may stand for the mapping", "PNG or SVG file", "required"),
+    "theme": choice("the background that it is for", THEMES, missing="any"),
+}
 SERVER: Keys = {
     "name": text("the name for programs", missing="`folder.name`").expecting(
-        "letters, digits, _, and . and - that are not first, with one / at most", FITS["name"]
+        "letters, digits, _, and . and - that are not first, with one / at most", partial(is_text, "name")
     ),
-    "title": text("the name for people", PLAIN).expecting(f"a {PLAIN}, one line without markup", is_plain),
-    "description": text("its purpose", PLAIN).expecting(f"a {PLAIN}, one line without markup", is_plain),
-    "version": text("the version", missing="a digest of the parts that are open to all callers").expecting(
-        "a version such as 1.4.0, not a range", FITS["version"]
+    "title": text("the name for people", LINE).expecting(LINE, partial(is_text, "title")),
+    "description": text("its purpose", LINE).expecting(LINE, partial(is_text, "description")),
+    "version": text("the version", "such as 1.4.0", "a digest of the parts that are open to all callers").expecting(
+        "a version such as 1.4.0, not a range", partial(is_text, "version")
     ),
-    "website": text("a page about it", "https URL").expecting("an https URL without a user in it", FITS["websiteUrl"]),
-    "icons": sections(
-        f"its icons, {MAX_ICON_BYTES:,} bytes together at most",
-        {
-            "file": text("the file; the text alone may stand for the mapping", "PNG or SVG file", "required"),
-            "theme": choice("the background that it is for", THEMES, missing="any"),
-        },
-        "list",
-        short="file",
-    ),
+    "website": text("a page", "https URL").expecting("an https URL without a user", partial(is_text, "websiteUrl")),
+    "icons": sections(f"its icons, {MAX_ICON_BYTES:,} bytes together at most", ICON, "list", short="file"),
     "listed": boolean("if a public [Server Card](../identity.md#the-server-card) shows it", default=False),
     "software": boolean("if introductions name Stile and its release in `_meta`", default=True),
 }

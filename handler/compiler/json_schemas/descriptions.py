@@ -6,7 +6,7 @@ Source: IBM API Connect for GraphQL, "directive @tool", "Tool descriptions".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from textwrap import shorten
 
@@ -59,9 +59,6 @@ NOT_ABOUT_IT = re.compile(r"\s*(?:import\b|eslint-|prettier-|Copyright\b|SPDX-|T
 MAX_NAMED, MAX_SELECTIONS_CHARS = 40, 150
 """Fields and characters of a description that is made of an operation's selections."""
 
-_Holder = OperationDefinitionNode | FieldNode
-_Fragments = Mapping[str, FragmentDefinitionNode]
-
 _TEMPLATE_NAME = re.compile(r"\{(\w+)\}")
 
 
@@ -108,30 +105,23 @@ def _root_descriptions(operation: AuthorOperation, schema: GraphQLSchema) -> str
 def selections_description(operation: AuthorOperation) -> str:
     """Return the description of a tool without another one: root fields, arguments and the first selections.
 
-    The names are those of the tool's arguments and of its answer.
+    The names are those of the tool's arguments and of its answer, level by level.
     """
     fragments = fragments_of(operation.document)
-    roots = list(islice(_fields_below(operation.node, fragments), MAX_NAMED))
-    names = [_response_name(field) for field in roots]
-    below = islice(_names_below(roots[0] if len(roots) == 1 else operation.node, fragments), MAX_NAMED)
+    fields = list(islice(_fields_below(operation.node, fragments), MAX_NAMED))
+    roots = dict.fromkeys((each.alias or each.name).value for each in fields)
+    for field in fields:  # it grows
+        fields += islice(_fields_below(field, fragments), max(0, MAX_NAMED - len(fields)))
+    names = dict.fromkeys((each.alias or each.name).value for each in fields)
+    below = ", ".join(name for name in names if name not in roots and name != "__typename")
     arguments = f"({', '.join(operation.variables)})" if operation.variables else ""
-    selections = ", ".join(name for name in dict.fromkeys(below) if name not in (*names, "__typename"))
-    text = f"{operation.kind.capitalize()} {', '.join(dict.fromkeys(names))}{arguments}"
-    return shorten(f"{text}: {selections}." if selections else f"{text}.", MAX_SELECTIONS_CHARS, placeholder=" …")
+    text = f"{operation.kind.capitalize()} {', '.join(roots)}{arguments}"
+    return shorten(f"{text}: {below}." if below else f"{text}.", MAX_SELECTIONS_CHARS, placeholder=" …")
 
 
-def _names_below(holder: _Holder, fragments: _Fragments) -> Iterator[str]:
-    """Yield the names of the values of an answer, level by level, each with the name of the object that has it."""
-    level: Sequence[tuple[str, _Holder]] = [("", holder)]
-    while level:
-        fields = [
-            (owner, field) for owner, each in level for field in islice(_fields_below(each, fragments), MAX_NAMED)
-        ]
-        yield from (f"{owner}{_response_name(field)}" for owner, field in fields if not field.selection_set)
-        level = [(f"{_response_name(field)}.", field) for _, field in fields if field.selection_set][:MAX_NAMED]
-
-
-def _fields_below(holder: _Holder, fragments: _Fragments) -> Iterator[FieldNode]:
+def _fields_below(
+    holder: OperationDefinitionNode | FieldNode, fragments: Mapping[str, FragmentDefinitionNode]
+) -> Iterator[FieldNode]:
     """Yield the fields that an operation, a field or a fragment selects, those of each fragment once."""
     waiting: list[Node] = list(reversed(holder.selection_set.selections)) if holder.selection_set else []
     left = dict(fragments)
@@ -143,10 +133,6 @@ def _fields_below(holder: _Holder, fragments: _Fragments) -> Iterator[FieldNode]
                 waiting += reversed(left.pop(name.value).selection_set.selections)
             case InlineFragmentNode(selection_set=below):
                 waiting += reversed(below.selections)
-
-
-def _response_name(field: FieldNode) -> str:
-    return (field.alias or field.name).value
 
 
 def variable_descriptions(

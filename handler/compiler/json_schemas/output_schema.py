@@ -40,7 +40,7 @@ from handler.compiler.schema.vendor_directives import EXECUTABLE
 from handler.graph.documents.operation import fragments_of
 from handler.json_schema.input_types import references_in
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
-from handler.strict_json import JSONObject, to_json_bytes
+from handler.strict_json import JSONObject
 from handler.text.sentences import some
 
 ID: JSONObject = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
@@ -79,11 +79,8 @@ def output_schema(
     guards: Mapping[str, Mask] = MappingProxyType({}),
     *,
     mask: Mask = OPEN,
-    max_bytes: int = 0,
 ) -> JSONObject:
     """Return the schema of an operation's structured content. ``document`` is valid and has one operation.
-
-    A schema of more than ``max_bytes``, if given, loses its deepest levels: their objects have any members.
 
     Enum values and possible types that ``guards`` hide from all callers are left out. If one of them needs more than
     the operation's ``mask``, the schema lists no names: callers without these conditions would read that name.
@@ -98,17 +95,10 @@ def output_schema(
         """Return whether all callers that meet the mask may use the coordinates: such callers read the schema."""
         return all(guards.get(coordinate, OPEN) <= mask for coordinate in coordinates)
 
-    def schema_of(levels: int) -> tuple[JSONObject, int]:
-        shapes = _Shapes(schema, selections, hidden=hidden, lists=lists, levels=levels)
-        data = _nullable(shapes.composite(root, [Part(operation.selection_set)]))
-        envelope = {"type": "object", "properties": {"data": data, "errors": ERRORS}, "required": ["data"]}
-        return shapes.shared.write(envelope), shapes.deepest
-
-    result, levels = schema_of(MAX_DEPTH)
-    while max_bytes and levels and len(to_json_bytes(result)) > max_bytes:
-        levels -= 1
-        result, _ = schema_of(levels)
-    return result
+    shapes = _Shapes(schema, selections, hidden=hidden, lists=lists)
+    data = _nullable(shapes.composite(root, [Part(operation.selection_set)]))
+    envelope = {"type": "object", "properties": {"data": data, "errors": ERRORS}, "required": ["data"]}
+    return shapes.shared.write(envelope)
 
 
 @dataclass(slots=True)
@@ -121,7 +111,7 @@ class _Alike:
 
 
 class _Shapes:
-    """The shapes of one operation's objects, down to a number of ``levels``."""
+    """The shapes of one operation's objects."""
 
     def __init__(
         self,
@@ -130,26 +120,22 @@ class _Shapes:
         *,
         hidden: Callable[[str], bool],
         lists: Callable[[Iterable[str]], bool],
-        levels: int,
     ) -> None:
         self.shared = SharedParts()
-        self.deepest = 0  # level that was reached
         self._schema = schema
         self._selections = selections
         self._hidden = hidden
         self._lists = lists
-        self._levels = levels
         self._depth = 0
         self._composites: dict[Hashable, JSONObject] = {}
 
     def composite(self, type_: GraphQLNamedType, parts: Sequence[Part]) -> JSONObject:
         """Return the shape of an object: ``anyOf`` if it differs by type."""
-        if self._depth == self._levels:
+        if self._depth == MAX_DEPTH:
             return {"type": "object"}
         key = (type_.name, self._depth, *(part.likeness() for part in parts))
         if key not in self._composites:
             self._depth += 1
-            self.deepest = max(self.deepest, self._depth)
             self._composites[key] = self._any_of(type_, self._alike(type_, parts))
             self._depth -= 1
         return self._composites[key]

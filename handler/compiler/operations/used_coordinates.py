@@ -54,8 +54,15 @@ def typed_nodes(document: DocumentNode, schema: GraphQLSchema) -> Iterator[tuple
 def coordinates_used(document: DocumentNode, schema: GraphQLSchema) -> dict[str, Node]:
     """Return the coordinates of types, members, arguments and directives in a document -> the first node of each.
 
-    Conditions of ``@skip`` and ``@include`` are ignored: a field that may be selected counts.
+    Conditions of ``@skip`` and ``@include`` are ignored: a field that may be selected counts. So does the default of an
+    input that a call may leave out, because the API applies it.
     """
+    optional = {
+        node.variable.name.value
+        for node in nodes_in(document)
+        if isinstance(node, VariableDefinitionNode) and not isinstance(node.type, NonNullTypeNode)
+        if node.default_value is None
+    }
     first_uses: dict[str, Node] = {}
     for node, types in typed_nodes(document, schema):
         match node:
@@ -69,27 +76,13 @@ def coordinates_used(document: DocumentNode, schema: GraphQLSchema) -> dict[str,
             case ArgumentNode() | ObjectFieldNode():
                 if coordinate := _input_at(node, types):
                     first_uses.setdefault(coordinate, node)
+                    if isinstance(node.value, VariableNode) and node.value.name.value in optional:
+                        first_uses.setdefault(f"{coordinate}{DEFAULT}", node)
             case EnumValueNode():
                 type_ = get_named_type(types.get_input_type())
                 if isinstance(type_, GraphQLEnumType):
                     first_uses.setdefault(f"{type_.name}.{node.value}", node)
     return dict(sorted(first_uses.items()))
-
-
-def defaults_used(document: DocumentNode, schema: GraphQLSchema) -> Iterator[str]:
-    """Yield the coordinates of the defaults that the API applies if a call leaves out a variable."""
-    optional = {
-        node.variable.name.value
-        for node in nodes_in(document)
-        if isinstance(node, VariableDefinitionNode)
-        and not isinstance(node.type, NonNullTypeNode)
-        and node.default_value is None
-    }
-    for node, types in typed_nodes(document, schema):
-        match node:
-            case ArgumentNode(value=VariableNode(name=name)) | ObjectFieldNode(value=VariableNode(name=name)):
-                if name.value in optional and (coordinate := _input_at(node, types)):
-                    yield f"{coordinate}{DEFAULT}"
 
 
 def _input_at(node: ArgumentNode | ObjectFieldNode, types: TypeInfo) -> str:

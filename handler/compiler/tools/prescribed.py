@@ -16,6 +16,7 @@ from graphql import (
 )
 
 from handler.answers.plan import write_plan
+from handler.bundle.short_list import outer_levels
 from handler.bundle.tools import MAX_CONSENT_CHARS, PrescribedTool
 from handler.cold.records import replaced
 from handler.compiler.access.policies import tool_rule
@@ -40,7 +41,7 @@ from handler.compiler.json_schemas.output_schema import output_schema
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
 from handler.compiler.operations.kept_operations import KeptTool
 from handler.compiler.operations.sources import unread_with
-from handler.compiler.operations.used_coordinates import coordinates_used, defaults_used
+from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import At, Problems, where
 from handler.compiler.schema.directives import ToolDirective, argument_items, value_of_argument
 from handler.compiler.schema.tool_options import RESULT, AuthorOptions
@@ -135,7 +136,7 @@ def _made_tool(
     _refuse_misfits(context, operation, declaration, flat=flat)
     coordinates = coordinates_used(operation.document, schema)
     needed = tuple(dict.fromkeys([*coordinates, *coordinates_bound(operation, schema)]))
-    mask = union_of(context.guards, [*needed, *defaults_used(operation.document, schema)]) | own_mask
+    mask = union_of(context.guards, needed) | own_mask
     inputs = Inputs(operation, schema, context.guards, mask=mask, left_out=context.types_of_files)
     judge_files(context, operation, inputs.types)
 
@@ -237,12 +238,12 @@ def _output_schema(
     limits = context.endpoint.config.schemas
     if not options.wants_output_schema(limits.output):
         return {}, {}
-    make = partial(output_schema, operation.document, context.schema, context.guards, mask=mask)
-    whole, max_bytes = make(), limits.max_output_schema_bytes
+    whole = output_schema(operation.document, context.schema, context.guards, mask=mask)
+    max_bytes = limits.max_output_schema_bytes
     size = schema_bytes(whole) if max_bytes > 0 and options.output != "text" else 0
     if size <= max_bytes:
         return {"outputSchema": whole}, {}
-    return {"outputSchema": make(max_bytes=max_bytes)}, {"outputSchema": size}
+    return {"outputSchema": outer_levels(whole, max_bytes)}, {"outputSchema": size}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -142,7 +142,7 @@ class _Walk:
         if not (lists or below or string):
             return None
         paging = self._paging(nodes)
-        is_list = lists or (below and (below.rows or below.counts))
+        is_list = lists or (below and below.rows)
         if paging and not is_list and all(role.startswith(FILTER) for role in paging):
             paging = {}  # arguments of a field without pages narrow no list
         return None if paging is None else Member(depth=lists, below=below, string=string, paging=paging)
@@ -216,15 +216,16 @@ class _Roles:
         if info and (self._all_have("hasNextPage") or self._all_have("endCursor")):
             return Members(fields={}, info=info, nullable=self._nullable(info))
         rows = self._keys("edges", "nodes")
+        offered = {name for parent in self._parents for name in self._view.members.get(parent, ())}
+        counts = tuple(sorted(name for name in offered if self._counts(name)))
+        is_counted = any(self._name(key) in counts for key in self._names)
         page_info = tuple(key for key, each in fields.items() if each.below and not each.depth and _ends(each.below))
-        if not rows and (page_info or self._all_have("pageInfo")):
+        if not rows and (page_info or is_counted or self._all_have("pageInfo")):
             lists = [key for key, each in fields.items() if each.depth == 1 and each.below]
             rows = tuple(lists) if len(lists) == 1 else ()
         edge = self._all_have("node")
         edges = [visible_field(self._view, parent, "edges") for parent in self._parents]
         tokens = () if edge else tuple(key for key in self._names if self._is_end(key))
-        counts = tuple(key for key in self._names if self._counts(self._name(key)))
-        offered = {name for parent in self._parents for name in self._view.members.get(parent, ())}
         return Members(
             fields={},
             rows=tuple(key for key in rows if key in fields and fields[key].depth == 1),
@@ -232,8 +233,7 @@ class _Roles:
             page_info=page_info,
             tokens=tokens,
             nullable=self._nullable(tokens),
-            counts=counts,
-            offers_counts=tuple(sorted(name for name in offered if self._counts(name))),
+            counts=() if is_counted else counts,
             offers_cursors=all(each and visible_field(self._view, named_type(each.type), "cursor") for each in edges),
         )
 

@@ -28,9 +28,6 @@ from handler.strict_json import JSONObject, to_well_formed_json
 
 T = TypeVar("T")
 
-SOFTWARE = "stile/software"
-"""The key in ``_meta`` of the program that serves the endpoint."""
-
 STATUS_OF_CODE: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
 """The HTTP status of an error that a code tool raises, by its code; 200 for any other code."""
 
@@ -113,7 +110,7 @@ def _introduction(call: Call, revision: str) -> JSONObject:
     members = {
         "capabilities": revisions.capabilities_of(offered, revision),
         "instructions": bundle.instructions,
-        "_meta": {SOFTWARE: {"name": "stile", "version": __version__}} if bundle.software else {},
+        "_meta": {"stile/software": {"name": "stile", "version": __version__}} if bundle.software else {},
     }
     return {name: value for name, value in members.items() if value or name == "capabilities"}
 

@@ -26,7 +26,7 @@ const CLIENTS = {
     const client = createMcpClient({ name: "stile", mcpServer: { url } });
     await client.ready();
     const found = await client.getActiveTools(genkit({}));
-    const tools = Object.fromEntries(found.map((tool) => [tool.__action.name.replace(/^stile\//, ""), tool]));
+    const tools = Object.fromEntries(found.map((tool) => [tool.__action.name.replace(/^kitchen\.\w+\//, ""), tool]));
     const call = async (name, args) => {
       const said = await tools[name](args);
       return said?.content ? words(said) : typeof said === "string" ? said : JSON.stringify(said);

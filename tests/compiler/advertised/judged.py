@@ -90,6 +90,8 @@ def _faults(case: Case, short: JSONObject, whole: JSONObject) -> list[str]:
         faults.append("a keyword of ours")
     if any(not set(each["required"]) <= each.get("properties", {}).keys() for each in _schemas_with(short, "required")):
         faults.append("a member is required and not listed")
+    if any(each.get("properties") and each.get("additionalProperties") is True for each in objects_in(short)):
+        faults.append("an open object lists some members")
     return faults
 
 

@@ -211,7 +211,7 @@ def test_hostile_icon_is_refused_at_its_place(tmp_path: Path, name: str) -> None
 
     found = reported(tmp_path, {**INDEX, "config.yaml": config})
 
-    assert found == [f'config.yaml:3:14 invalid-icon: "server.icons[0].file": icons/a.{suffix}']
+    assert found == [f'config.yaml:3:14 invalid-value: "server.icons[0].file": icons/a.{suffix}']
 
 
 @pytest.mark.parametrize("name", VALID)
@@ -222,15 +222,25 @@ def test_ordinary_icon_is_taken_without_its_metadata(tmp_path: Path, name: str) 
     (icon,) = compile_endpoint(endpoint).bundle.server["icons"]
 
     content = base64.b64decode(icon["src"].partition(",")[2])
-    assert icon["sizes"] == (["any"] if name.startswith("svg") else ["1x1"] if "one pixel" in name else ["4x3"])
+    sizes = {"svg": "any", "png of one pixel": "1x1", "png of 1,024 pixels": "1024x1"}
+    assert icon["sizes"] == [sizes.get(name) or sizes.get(name[:3], "4x3")]
     assert not any(mark in content for mark in (b"tEXt", b"<!", b"<?xml", b"\xef\xbb\xbf"))
 
 
-def test_line_of_a_fault_counts_comments_and_declarations(tmp_path: Path) -> None:
-    text = '<?xml version="1.0"?>\n<!-- one\ntwo -->\n<svg xmlns="http://www.w3.org/2000/svg">\n<script/></svg>'
+@pytest.mark.parametrize(
+    ("inside", "expected"),
+    [
+        ("<script/>", "a.svg has '<script': expected shapes, colours and text alone"),
+        ("<g></svg>", "a.svg is neither a PNG nor an SVG: mismatched tag: line 5, column 5"),
+    ],
+)
+def test_fault_has_the_part_or_the_line_with_comments_and_declarations(
+    tmp_path: Path, inside: str, expected: str
+) -> None:
+    text = f'<?xml version="1.0"?>\n<!-- one\ntwo -->\n<svg xmlns="http://www.w3.org/2000/svg">\n{inside}</svg>'
     (found,) = reported(tmp_path, {**INDEX, "config.yaml": "server: {icons: a.svg}", "a.svg": text})
 
-    assert "a.svg has <script> in line 5: expected shapes, colours and text alone" in found
+    assert expected in found
 
 
 def test_icons_are_small(tmp_path: Path) -> None:
@@ -245,7 +255,7 @@ def test_icons_are_small(tmp_path: Path) -> None:
 
     size = 2 * len(one)
     assert together == [
-        f'config.yaml:2:10 invalid-icon: "server.icons": they have {size:,} bytes together: expected at'
+        'config.yaml:2:10 invalid-value: "server.icons": expected at most 16,384 bytes together, and they'
     ]
     assert alone == [f'config.yaml:2:10 unreadable-file: "c.svg" has {size} bytes; a file may have 16384']
     assert large == ['config.yaml:2:10 unreadable-file: "c.svg" has 10000000 bytes; a file may have 16384']

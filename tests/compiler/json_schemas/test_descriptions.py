@@ -317,14 +317,14 @@ type Staff implements Person { name: String badge: Int }
     [
         (
             "query O($id: ID!) { order(id: $id) { lines { sku product { name } } id __typename by { name } } }",
-            "Query order(id): id, lines.sku, by.name, product.name.",
+            "Query order(id): lines, id, by, sku, product, name.",
         ),
         (
             (
                 "query O($first: Int, $shop: ID @mcpBind(value: 1)) "
                 "{ orders(first: $first, shop: $shop) { nodes { id } total } count(shop: $shop) }"
             ),
-            "Query orders, count(first): orders.total, nodes.id.",
+            "Query orders, count(first): nodes, total, id.",
         ),
         ('mutation O($why: String) { done: cancel(number: "1", why: $why) { id } }', "Mutation done(why): id."),
         (
@@ -332,7 +332,7 @@ type Staff implements Person { name: String badge: Int }
                 "query O($id: ID!) { order(id: $id) { ...F } } "
                 "fragment F on Order { number: id by { ... on Staff { badge } name } }"
             ),
-            "Query order(id): number, by.badge, by.name.",
+            "Query order(id): number, by, badge, name.",
         ),
         ("query O { count }", "Query count."),
     ],

@@ -15,7 +15,7 @@ from handler.compiler.config.table import LIMITS
 from handler.json_schema.shortening import schema_bytes
 from handler.policy.evaluation import OPEN
 from handler.policy.guarded_schema import GuardedSchemas
-from handler.strict_json import JSONObject
+from handler.strict_json import JSONObject, objects_in
 from tests.compiler.advertised.cases import try_random
 from tests.compiler.advertised.judged import Found, leads_to_itself
 from tests.support.endpoints import READABLE, compiled, prescribed_tool
@@ -76,12 +76,15 @@ def test_only_further_copies_are_lost_by_inlining(tmp_path: Path) -> None:
     below = made[6_000]["properties"]["f"]["properties"]
     assert "$defs" not in made[6_000]
     assert below["f0"]["properties"]["f0"] == {"type": "string", "description": "what it compares, and with what"}
-    assert below["not"] == {
-        "type": "object",
-        "properties": {"f0": {"type": "object", "properties": below["f0"]["properties"]}},
-        "additionalProperties": True,
-        "description": "Filter, as f",
-    }
+    assert below["not"] == {"type": "object", "additionalProperties": True, "description": "Filter, as f"}
+
+
+def test_types_that_would_fill_gigabytes_inlined_are_definitions(tmp_path: Path) -> None:
+    levels = "\n".join(f"input Level{n} {{ {fields(20, f'Level{n + 1}', described=False)} }}" for n in range(12))
+
+    made = input_of(tmp_path, f"{levels}\ninput Level12 {{ last: Int }}", "$f: Level0", "max_schema_bytes: 100000")
+
+    assert len(made["$defs"]) == 12
 
 
 def test_choice_in_a_choice_is_one_choice_with_its_description(tmp_path: Path) -> None:
@@ -119,29 +122,26 @@ def test_types_are_written_out_level_by_level(tmp_path: Path) -> None:
     assert "other9" in made["properties"]["other"]["properties"]
     assert made["properties"]["near"]["properties"]["deep"] == {
         "type": "object",
-        "properties": {"deep0": {"type": "string"}, "deep1": {"type": "string"}},
         "additionalProperties": True,
-        "description": "Deep, also with deep2, deep3, deep4, deep5, deep6, deep7 and 2 more",
+        "description": "Deep with deep0, deep1, deep2, deep3, deep4, deep5 and 4 more",
     }
 
 
-def test_open_object_lists_required_members_first_and_types_that_are_written_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [500, 1_000, 2_000])
+def test_object_lists_all_of_its_members_or_none(tmp_path: Path, size: int) -> None:
+    """Several clients make a model of the members, and drop or refuse those that are not listed."""
+    members = {"In": ("wide", "not"), "Wide": ("needed", "range", *(f"f{number}" for number in range(12)), "within")}
     sdl = f"""
         input Range {{ least: Int }}
-        input Wide {{ {fields(80)} unknown: Deep range: Range! needed: String! }}
-        input Deep {{ {fields(40)} }}
-        input In {{ range: Range! wide: Wide }}
+        input Wide {{ needed: String! range: Range! {fields(12)} within: In }}
+        input In {{ wide: Wide! not: [In!] }}
     """
 
-    made = input_of(tmp_path, sdl, "$in: In", "max_schema_bytes: 1500")
+    made = input_of(tmp_path, sdl, "$in: In", f"max_schema_bytes: {size}")
 
-    wide = made["properties"]["in"]["properties"]["wide"]
-    assert list(wide["properties"])[:2] == ["range", "needed"]
-    assert wide["required"] == ["range", "needed"]
-    assert wide["properties"]["range"]["properties"] == {"least": {"type": "integer"}}
-    assert "unknown" not in wide["properties"]
-    assert wide["description"].startswith("Wide, also with f")
-    assert schema_bytes(made) <= 1_500
+    listed = [set(each["properties"]) for each in objects_in(made) if isinstance(each.get("properties"), dict)]
+    assert [each for each in listed if each not in ({"in"}, {"least"}, *map(set, members.values()))] == []
+    assert any(each.get("additionalProperties") for each in objects_in(made))
 
 
 @pytest.mark.parametrize(
@@ -173,12 +173,7 @@ def test_recursion_is_written_out_as_copies_and_ends_in_an_open_object(tmp_path:
     short, long = (input_of(tmp_path, sdl, "$f: Filter", f"max_schema_bytes: {size}") for size in (1_000, 6_000))
 
     assert [len(levels_of(made)) for made in (short, long)] == [4, 7]
-    assert levels_of(long)[-1] == {
-        "type": "object",
-        "properties": {"name": {"type": "string"}},
-        "additionalProperties": True,
-        "description": "Filter, as f",
-    }
+    assert levels_of(long)[-1] == {"type": "object", "additionalProperties": True, "description": "Filter, as f"}
 
 
 @pytest.mark.parametrize("limits", ["max_schema_bytes: 0", "recursion: ref", "recursion: ref, max_schema_bytes: 500"])
@@ -216,7 +211,7 @@ def test_descriptions_of_arguments_go_last(tmp_path: Path) -> None:
 
     assert [each["additionalProperties"] for each in made] == [True, True]
     assert made[0]["description"].startswith("long long")
-    assert made[1]["description"].startswith("Filter, also with f1")
+    assert made[1]["description"].startswith("Filter with f0, f1")
 
 
 ASK = 'extend schema @tool(name: "ask", graphql: {{expose: true, types: "Query", fields: "{}"}} {})'
@@ -235,7 +230,7 @@ def line_beside(folder: Path, directive: str, *, config: str = "", sdl: str = ""
 
 def test_open_object_says_how_to_see_its_type_if_every_caller_can(tmp_path: Path) -> None:
     large = "\n".join(f"type T{n} {{ {fields(60)} }} extend type Query {{ t{n}: T{n} }}" for n in range(10))
-    members = "Wide, also with f2, f3, f4, f5, f6, f7 and 32 more"
+    members = "Wide with f0, f1, f2, f3, f4, f5 and 34 more"
 
     assert line_beside(tmp_path / "1", "") == members
     assert line_beside(tmp_path / "2", ASK.format(".*", "")) == f"{members}: see __definitions in ask"
@@ -357,7 +352,7 @@ def output_of(folder: Path, config: str, directive: str = "@mcpTool") -> Any:
     return prescribed_tool(compiled(folder, files), "O").entry.get("outputSchema")
 
 
-def test_output_schema_loses_its_deepest_levels(tmp_path: Path) -> None:
+def test_output_schema_loses_its_inner_levels(tmp_path: Path) -> None:
     whole, less, least = (
         output_of(tmp_path, f"limits: {{max_output_schema_bytes: {size}}}\n") for size in (0, 4_000, 500)
     )
@@ -365,7 +360,8 @@ def test_output_schema_loses_its_deepest_levels(tmp_path: Path) -> None:
     a = less["properties"]["data"]["anyOf"][0]["properties"]["a"]["anyOf"][0]
     assert schema_bytes(whole) > LIMITS["max_output_schema_bytes"].default > schema_bytes(less) > schema_bytes(least)
     assert a["properties"]["field_number_1"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
-    assert a["properties"]["b"] == {"anyOf": [{"type": "object"}, {"type": "null"}]}
+    inner = a["properties"]["b"]["anyOf"][0]
+    assert (inner["type"], inner["properties"]["field_number_0"]) == ("object", {})
     assert schema_bytes(least) <= 500
     assert output_of(tmp_path, "") == less
     assert LIMITS["max_schema_bytes"].default == 6_000

@@ -198,9 +198,7 @@ def test_prescribed_tool_without_any_text_gets_a_default_description(tmp_path: P
     operation = f"query CustomerLookup($email: String!) {{ {SELECTION} }}"
     entry = entry_of(tmp_path, PRESCRIBED_WITH_OPERATION_DESCRIPTIONS, operation)
 
-    assert entry["description"] == (
-        "Query customer(email): id, name, email, address.street, address.city, address.state."
-    )
+    assert entry["description"] == "Query customer(email): id, name, email, address, street, city, state."
     assert entry["inputSchema"]["properties"]["variables"]["properties"] == {"email": {"type": "string"}}
 
 

@@ -177,6 +177,7 @@ FOREIGN: dict[str, dict[str, Any]] = {
     "a hidden character": {"description": "a\u202eb"},
     "a link to a script": {"websiteUrl": "javascript:alert(1)"},
     "a range": {"version": "1.x"},
+    "a large title": {"title": "&" * 1_000_000},
     "a blank title": {"title": " "},
     "a large website": {"websiteUrl": "https://" + "a." * 1_000_000 + "example"},
     "an unknown member": {"script": "x"},
