@@ -12,17 +12,14 @@ from handler.graph.view import View
 
 MAX_REQUEST_BYTES = 400
 
-USUAL, FEW, MAX_LEAVES = ("id", "name", "title", "number", "code", "status", "state"), 3, 5
-"""Fields that a type is given in a request if the search found fewer than ``FEW``, and those found at most."""
+USUAL, MAX_LEAVES = ("id", "name", "title", "number", "code", "status", "state"), 3
+"""Fields that a type is given in a request after those that the search found, and all of these at most."""
 
 CONTENTS, ENDS = ("nodes", "edges", "node", "items"), ("hasNextPage", "endCursor")
 """Fields of the contents of a page or an edge, and of a ``pageInfo``."""
 
 WRAPPER_MEMBERS = 6
 """A type with no more members leads to the types below: a page of a list, an edge, the payload of a mutation."""
-
-LOOKUPS = ("ID", "String")
-"""Types of the optional arguments by which a root field finds one result. A request has two of them."""
 
 _Step = tuple[str, str, list[str]]
 """A type, its field or the empty string for the type itself, and arguments of the field that the way takes."""
@@ -31,25 +28,23 @@ _Step = tuple[str, str, list[str]]
 def found_request(view: View, way: Sequence[str], matches: Sequence[str]) -> str:
     """Return the request of a way from a root field; empty if none of at most ``MAX_REQUEST_BYTES`` follows it.
 
-    ``matches``: coordinates of fields, which are selected if the way passes their types.
+    ``matches``: coordinates of fields, which are selected of the last type.
     """
     kinds = {name: kind for kind, name in view.index.roots.items()}
     steps = list(_steps(view, way))
     if not steps or not steps[0][1] or steps[0][0] not in kinds:
         return ""
-    request = _Request(view, matches)
+    request = _Request(view, steps[0][0])
     try:
-        body = request.selection(steps[0][0], steps, set())
+        for owner, member, arguments in steps:
+            request.follow(owner, member, arguments)
+        request.end(steps[-1][1], matches)
     except LookupError:  # a step does not follow from the one before
         return ""
     variables = ", ".join(f"${name}: {type_}" for name, type_ in request.variables.items())
-    text = f"{kinds[steps[0][0]]}{f' ({variables})' if variables else ''} {{ {body} }}"
+    operation = f"{kinds[steps[0][0]]}{f' ({variables})' if variables else ''}"
+    text = " { ".join([operation, *request.parts]) + " }" * len(request.parts)
     return text if len(text) <= MAX_REQUEST_BYTES else ""  # names of GraphQL are ASCII
-
-
-def is_leaf(view: View, type_text: str) -> bool:
-    """Return whether a field of this type takes no selection."""
-    return view.index.kind(named_type(type_text)) in ("scalar", "enum")
 
 
 def _steps(view: View, way: Sequence[str]) -> Iterator[_Step]:
@@ -70,69 +65,60 @@ def _steps(view: View, way: Sequence[str]) -> Iterator[_Step]:
 
 
 class _Request:
-    """A request while it is written, the last fields first."""
+    """A request while it is written, each part in the selection set of the part before."""
 
-    def __init__(self, view: View, matches: Sequence[str]) -> None:
+    def __init__(self, view: View, root: str) -> None:
+        self.parts: list[str] = []
         self.variables: dict[str, str] = {}  # name -> type
         self._view = view
-        self._matches = matches
-        self._wrappers = 2  # that may be opened: a page, and its edges
-        self._has_page = False
+        self._type = root
+        self._beside: Sequence[str] = ()  # selections before the next part
 
-    def selection(self, type_name: str, steps: Sequence[_Step], taken: set[str], *, field: str = "") -> str:
-        """Return the selections of a type, which ``field`` returns. ``taken``: names that the response has already.
+    def follow(self, owner: str, member: str, arguments: Sequence[str]) -> None:
+        """Add a step: a fragment if it is needed, and the field.
 
         Raises:
-            LookupError: a step does not follow from the one before.
+            LookupError: the step does not follow from the one before.
         """
-        if not steps:
-            return self._last(type_name, taken, field=field)
-        (owner, member, arguments), *others = steps
-        if not member and owner == type_name:
-            return self.selection(type_name, others, taken, field=field)
         index = self._view.index
-        if member not in self._fields(type_name):
-            kin = (*index.interfaces(type_name), *index.implementers.get(type_name, ()))
-            kin += self._view.members[type_name] if index.kind(type_name) == "union" else ()
-            if owner not in kin or "object" not in (index.kind(type_name), index.kind(owner)):
+        if owner != self._type and member not in self._fields(self._type):
+            kin = (*index.interfaces(self._type), *index.implementers.get(self._type, ()))
+            kin += self._view.members[self._type] if index.kind(self._type) == "union" else ()
+            if owner not in kin or "object" not in (index.kind(self._type), index.kind(owner)):
                 raise LookupError(owner)
-            return f"... on {owner} {{ {self.selection(owner, steps, taken)} }}"
-        taken.add(member)
-        return " ".join([self._field(type_name, member, others, arguments), *self._found(type_name, taken)])
+            self._add(f"... on {owner}", owner)
+        if member:
+            self._add_field(member, arguments)
 
-    def _last(self, type_name: str, taken: set[str], *, field: str) -> str:
-        """Return the selections at the end of a way: the fields that the search found, and usual ones."""
-        if self._view.index.kind(type_name) == "union":
-            members = self._view.members[type_name]
-            owners = (coordinate.partition(".")[0] for coordinate in self._matches)
-            member = next((owner for owner in owners if owner in members), members[0])
-            return f"__typename ... on {member} {{ {self._last(member, taken, field=field)} }}"
-        fields = self._fields(type_name)
-        leaves = self._found(type_name, taken)
-        named = (name for name in fields if name.lower() in field.lower())  # closeIssue { issue { … } }
-        content = next((name for name in (*CONTENTS, *named) if self._is_open(type_name, name, leaf=False)), "")
-        if content and self._wrappers and ("pageInfo" in fields or (not leaves and len(fields) <= WRAPPER_MEMBERS)):
-            self._wrappers -= 1
-            return " ".join([*leaves, self.selection(type_name, [(type_name, content, [])], taken)])
-        usual = [name for name in USUAL if name not in taken and self._is_open(type_name, name, leaf=True)]
-        return " ".join([*leaves, *usual[: max(0, FEW - len(leaves))]]) or "__typename"
+    def end(self, member: str, matches: Sequence[str]) -> None:
+        """Add the contents of two pages, edges or payloads at most, and the fields that the search found.
 
-    def _field(self, owner: str, name: str, steps: Sequence[_Step], wanted: Sequence[str]) -> str:
-        field, visible = self._fields(owner)[name], self._view.arguments(owner, name)
-        returned, inner = named_type(field.type), ""
-        pages = self._is_open(returned, "pageInfo", leaf=False)
-        if not is_leaf(self._view, returned):
-            inner = self.selection(returned, steps, {"pageInfo"} if pages else set(), field=name)
-        values = {}
-        if pages and "first" in visible and visible["first"].type.rstrip("!") == "Int":
-            values["first"] = "10"
+        ``member``: the last field.
+        """
+        for _ in range(2):
+            fields = self._fields(self._type)
+            named = (name for name in fields if name.lower() in member.lower())  # closeIssue { issue { … } }
+            content = next((each for each in (*CONTENTS, *named) if self._is_open(self._type, each, leaf=False)), "")
+            if content and ("pageInfo" in fields or len(fields) <= WRAPPER_MEMBERS):
+                self._add_field(content, ())
+        owners = {self._type, *self._view.index.interfaces(self._type)}
+        parts = (each.partition(".") for each in matches)
+        found = (name for owner, _, name in parts if owner in owners)
+        names = dict.fromkeys(name for name in (*found, *USUAL) if name != member)
+        leaves = [name for name in names if self._is_open(self._type, name, leaf=True)][:MAX_LEAVES]
+        self.parts.append(" ".join([*self._beside, *leaves]) or "__typename")
+
+    def _add_field(self, name: str, wanted: Sequence[str]) -> None:
+        """Add a field with its required arguments, those that are wanted, and those of a page."""
+        field, visible = self._fields(self._type)[name], self._view.arguments(self._type, name)
+        returned, beside = named_type(field.type), list[str]()
+        values: dict[str, str] = {}
+        if self._is_open(returned, "pageInfo", leaf=False):
+            if "first" in visible and visible["first"].type.rstrip("!") == "Int":
+                values = {"first": "10"}
             info = named_type(self._fields(returned)["pageInfo"].type)
-            if "after" in visible and not self._has_page and all(self._is_open(info, end, leaf=True) for end in ENDS):
-                self._has_page, wanted = True, [*wanted, "after"]
-                inner = f"pageInfo {{ {' '.join(ENDS)} }} {inner}"
-        elif owner in self._view.index.roots.values() and "[" not in field.type:
-            lookups = [each for each, value in visible.items() if value.type in LOOKUPS]
-            wanted = wanted or ([] if any(value.required for value in visible.values()) else lookups[:2])
+            if "after" in visible and all(self._is_open(info, end, leaf=True) for end in ENDS):
+                wanted, beside = [*wanted, "after"], [f"pageInfo {{ {' '.join(ENDS)} }}"]
         for each, value in visible.items():
             if each not in values and (value.required or each in wanted):
                 variable = each
@@ -141,21 +127,20 @@ class _Request:
                 self.variables[variable] = value.type
                 values[each] = f"${variable}"
         arguments = ", ".join(f"{each}: {value}" for each, value in values.items())
-        return f"{name}{f'({arguments})' if arguments else ''}{f' {{ {inner} }}' if inner else ''}"
+        self._add(f"{name}({arguments})" if arguments else name, returned, beside)
 
-    def _found(self, type_name: str, taken: set[str]) -> list[str]:
-        """Take the fields of a type that the search found, on the type or on its interfaces."""
-        owners = {type_name, *self._view.index.interfaces(type_name)}
-        parts = (coordinate.partition(".") for coordinate in self._matches)
-        names = dict.fromkeys(member for owner, _, member in parts if owner in owners and member not in taken)
-        found = [name for name in names if self._is_open(type_name, name, leaf=True)][:MAX_LEAVES]
-        taken.update(found)
-        return found
+    def _add(self, text: str, type_name: str, beside: Sequence[str] = ()) -> None:
+        selection = [*self._beside, text]
+        if self._view.is_leaf(type_name):
+            self._beside = selection
+            return
+        self.parts.append(" ".join(selection))
+        self._type, self._beside = type_name, beside
 
     def _is_open(self, type_name: str, name: str, *, leaf: bool) -> bool:
         """Return whether a field is visible, needs no argument, and takes no selection (``leaf``) or takes one."""
         field = self._fields(type_name).get(name)
-        if field is None or is_leaf(self._view, field.type) != leaf:
+        if field is None or self._view.is_leaf(field.type) != leaf:
             return False
         return not any(value.required for value in self._view.arguments(type_name, name).values())
 

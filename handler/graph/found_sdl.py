@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from handler.graph.found_request import WRAPPER_MEMBERS, found_request, is_leaf
+from handler.graph.found_request import WRAPPER_MEMBERS, found_request
 from handler.graph.index import InputValue, named_type
 from handler.graph.sdl import keyword_of, print_directive
 from handler.graph.view import BUILT_IN_SCALARS, View
@@ -131,7 +131,7 @@ def _add_around(view: View, part: Slice, way: Sequence[str]) -> None:
     """Add the types that a request may select from at the end of a way, and the input types that the way takes."""
     returned = list(_returned(view, way[-1]))
     for place, name in enumerate(returned):
-        if name in returned[:place] or is_leaf(view, name):
+        if name in returned[:place] or view.is_leaf(name):
             continue
         part.fill(name, room=part.room // TYPE_SHARE)
         if len(view.members[name]) <= WRAPPER_MEMBERS:
@@ -231,7 +231,7 @@ class Slice:
         if self._view.index.kind(name) not in ("object", "interface"):
             return list(members)
         fields = self._view.index[name].fields
-        return sorted(members, key=lambda member: not is_leaf(self._view, fields[member].type))
+        return sorted(members, key=lambda member: not self._view.is_leaf(fields[member].type))
 
     def _line(self, type_name: str, member: str, *, whole: bool, described: bool) -> str:
         entry = self._view.index[type_name]

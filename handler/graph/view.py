@@ -37,6 +37,10 @@ class View:
         """Return a visible field of an input object."""
         return self._without_gone_default(self.index[type_name].inputs[member], f"{type_name}.{member}")
 
+    def is_leaf(self, type_text: str) -> bool:
+        """Return whether a field of this type takes no selection."""
+        return self.index.kind(named_type(type_text)) in ("scalar", "enum")
+
     def directives(self) -> dict[str, Directive]:
         """Return the visible directives that a request may carry, each with its visible arguments."""
         if not self.root_fields():

@@ -70,14 +70,14 @@ CORPORA = ("github", "shopify-storefront", "vendure-admin", "dagster", "ghstack"
             ["Query.repository", "Repository.issues", "IssueConnection.nodes", "Issue.body"],
             ["Issue.body", "Repository.name"],
             (
-                "query ($after: String, $id: ID!, $owner: String!, $name: String!) "
+                "query ($owner: String!, $name: String!, $after: String, $id: ID!) "
                 "{ repository(owner: $owner, name: $name) { issues(first: 10, after: $after, id: $id) "
-                f"{{ {PAGE} nodes {{ body }} }} name }} }}"
+                f"{{ {PAGE} nodes {{ body id number status }} }} }} }}"
             ),
         ),
         (
-            ["Query.issues"],
-            ["Issue.closed", "IssueConnection.totalCount"],
+            ["Query.issues", "IssueConnection.totalCount"],
+            ["IssueConnection.totalCount", "Issue.closed"],
             (
                 "query ($after: String) { issues(first: 10, after: $after) "
                 f"{{ {PAGE} totalCount nodes {{ closed id number }} }} }}"
@@ -87,17 +87,22 @@ CORPORA = ("github", "shopify-storefront", "vendure-admin", "dagster", "ghstack"
             ["Query.shelves", "ShelfConnection.edges", "ShelfEdge.node", "Shelf.issues"],
             [],
             (
-                "query ($after: String, $id: ID!) { shelves(first: 10, id: $id) { edges { node { "
-                f"issues(first: 10, after: $after) {{ {PAGE} nodes {{ id number status }} }} }} }} }} }}"
+                "query ($id: ID!, $after: String, $issues_after: String) "
+                f"{{ shelves(first: 10, id: $id, after: $after) {{ {PAGE} edges {{ node {{ "
+                f"issues(first: 10, after: $issues_after) {{ {PAGE} nodes {{ id number status }} }} }} }} }} }}"
             ),
         ),
-        (["Query.node", "Issue.body"], [], "query ($id: ID!) { node(id: $id) { ... on Issue { body } } }"),
+        (
+            ["Query.node", "Issue.body"],
+            [],
+            "query ($id: ID!) { node(id: $id) { ... on Issue { body id number status } } }",
+        ),
         (
             ["Query.found"],
             ["Issue"],
-            "query ($text: String!) { found(text: $text) { __typename ... on Issue { id number status } } }",
+            "query ($text: String!) { found(text: $text) { __typename } }",
         ),
-        (["Query.blog"], [], "query ($handle: String, $id: ID) { blog(handle: $handle, id: $id) { title } }"),
+        (["Query.blog"], [], "query { blog { title } }"),
         (
             ["Query.repository", "Repository"],
             ["Repository.stars"],
