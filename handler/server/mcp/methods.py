@@ -24,7 +24,7 @@ from handler.server.context import Caller
 from handler.server.mcp import revisions
 from handler.server.mcp.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Call, Rejected
 from handler.server.mcp.tools_list import list_entries, list_tools, page_of
-from handler.strict_json import JSONObject, to_well_formed_json
+from handler.strict_json import Entry, JSONObject, to_well_formed_json
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ async def answer_call(call: Call) -> JSONObject:
         raise Rejected(METHOD_NOT_FOUND, f"Method not found: {request.method:.80}", id=request.id, status=404)
     try:
         result = await method.answer(call)
-        server = call.caller.endpoint.server_info if era == "modern" else {}  # to check it takes time
+        server = call.caller.endpoint.server_info if era == "modern" else Entry()  # to check it takes time
         return revisions.shape(result, request.revision, server, introduces=method.answer is _discover)
     except McpError as exc:
         raise _rejection(call, exc) from exc
@@ -117,7 +117,7 @@ def _introduction(call: Call, revision: str) -> JSONObject:
 
 async def _initialize(call: Call) -> JSONObject:
     revision = revisions.negotiate(call.request.params.get("protocolVersion"))
-    server = revisions.server_info(call.caller.endpoint.server_info, revision)
+    (server,) = revisions.listed("serverInfo", [call.caller.endpoint.server_info], revision)
     return {"protocolVersion": revision, **_introduction(call, revision), "serverInfo": server}
 
 
