@@ -132,11 +132,6 @@ class Corpus:
         return frozenset(of_pages | of_edges)
 
     @cached_property
-    def with_id(self) -> frozenset[str]:
-        """The types that have an id."""
-        return frozenset(self._owners_of("id"))
-
-    @cached_property
     def roots(self) -> frozenset[str]:
         """The root types."""
         return frozenset(self._view.index.roots.values())

@@ -7,16 +7,14 @@ lookup by an id. Order is by cost, then by name, because the order of an index d
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from heapq import heapify, heappop, heappush, nsmallest
-from math import inf, log2
+from heapq import heapify, heappop, heappush
+from math import inf
 from typing import NamedTuple
 
 from handler.graph.index import InputValue, named_type
 from handler.graph.view import View, leads
-from handler.policy.evaluation import DEFAULT
-from handler.search.corpus import Corpus
 from handler.search.question import Question
 from handler.search.words import Vocabulary, split
 
@@ -29,17 +27,14 @@ FAR = 4.0
 STEP, OF_HOLDER, OF_OTHER = 1.0, 0.25, 2.0
 """Costs of a step: from a root type, from a type that only holds others, and from any other type."""
 
-SMALL = 6
-"""Members that a type without an id has at most if it only holds others: a page, an edge, a payload."""
-
-FEW = 4
-"""Types that a union or an interface may have for a fragment to cost no more than a step from a holder."""
+OF_TYPE = 0.125
+"""Cost of a fragment for each type of its union or interface."""
 
 ID, REQUIRED, DEPRECATED = 4.0, 0.5, 1.0
 """Costs of a required id, of other required arguments, and of a deprecated field."""
 
 BELONGS = 1.0
-"""Worth of a step from a type without which no value is: ``Comment.issue: Issue!``."""
+"""Worth of a step from a type to which a type leads back: ``Comment.issue: Issue!``."""
 
 ONE_OF_MANY = 1.5
 """Cost of a way to one value if the question is about many."""
@@ -47,14 +42,8 @@ ONE_OF_MANY = 1.5
 ASKED, UNASKED = 0.5, 0.3
 """Worth of a word of the question in a way, and cost of another word in the name of its root field."""
 
-DETOUR = 3.0
-"""Cost more than the nearest way's of the ways that are followed."""
-
-MAX_OWNERS, MAX_WAYS = 3, 8
-"""Nearest types with a field to a type that are followed to the roots, and ways to a type that are kept."""
-
-MAX_SEEN = 50
-"""Holders, unions and interfaces between a type and others that are followed, the nearest to the roots."""
+MAX_SEEN = 8
+"""Types between a type and the roots that are followed, the nearest to the roots first."""
 
 Path = tuple[str, ...]
 
@@ -81,10 +70,9 @@ class _Way(NamedTuple):
 class Paths:
     """The best paths of a view."""
 
-    def __init__(self, view: View, corpus: Corpus) -> None:
+    def __init__(self, view: View) -> None:
         self._view = view
         self._index = view.index
-        self._corpus = corpus
         self._vocabulary = Vocabulary()
         self._roots = frozenset(view.index.roots.values())
         self._visible = frozenset(view.members)
@@ -92,7 +80,6 @@ class Paths:
         self._visible_targets: dict[str, tuple[str, ...]] = {}
         self._next_to: dict[str, Iterable[str]] = {}
         self._ways: dict[str, list[_Way]] = {}
-        self._ends: dict[str, tuple[list[_Way], list[tuple[str, _Way]]]] = {}
         self._words: dict[str, frozenset[str]] = {}
         self._steps_of: dict[str, dict[str, list[Path]]] = {}
 
@@ -151,85 +138,39 @@ class Paths:
         return self._words[coordinate]
 
     def _to_type(self, name: str) -> list[_Way]:
-        """Return the cheapest ways to a type. Those to its owners come first: they are nearer to the roots."""
-        waiting = [name]
-        while waiting:
-            type_name = waiting[-1]
-            ways, ends = self._ends_of(type_name)
-            if missing := [owner for owner, _ in ends if owner not in self._ways]:
-                waiting += missing
-                continue
-            ways = [*ways, *(way.then(end) for owner, end in ends for way in self._ways[owner])]
-            best: dict[tuple[str, bool], _Way] = {}
-            for way in sorted(ways, key=lambda way: (way.most, way)):
-                best.setdefault((way.path[0], way.many), way)
-            ways = list(best.values())
-            self._ways[type_name] = ways[:MAX_WAYS] + sorted(way for way in ways[MAX_WAYS:] if way.ids)[:1]
-            waiting.pop()
-        return self._ways[name]
+        """Return cheap ways to a type, found from the type to the roots.
 
-    def _ends_of(self, name: str) -> tuple[list[_Way], list[tuple[str, _Way]]]:
-        """Return the ways to a type through holders alone, and the ends of others, each with the type that it is from.
-
-        These types are nearer to the roots than the type, so that no way leads in a circle.
+        A type is passed once, so that no way leads in a circle.
         """
-        if name in self._ends:
-            return self._ends[name]
-        far, parents = self._far, self._parents(name)
-        ways: list[_Way] = []
-        owners: list[tuple[float, str, str, _Way]] = []
-        heap = [(0.0, name, "", _Way(0.0, ()))]
+        if name in self._ways:
+            return self._ways[name]
+        far, entries, holders = self._far, self._entries, self._holders
+        ways = [*entries.get(name, ())]
         seen = {*self._roots}
-        while heap and len(seen) < MAX_SEEN:
-            _, target, below, end = heappop(heap)
+        heap = [(0.0, name, "", name, _Way(0.0, ()))]
+        while heap and (len(seen) < MAX_SEEN or not ways):
+            _, target, below, value, end = heappop(heap)
             if target in seen:
                 continue
             seen.add(target)
-            end = self._steps_between(target, below)[0].then(end) if below else end
-            ways += [way.then(end) for way in self._entries.get(target, ())]
+            if below:
+                end = self._step_between(target, below, value).then(end)
+            value = value if target in holders else target
             for owner in {*self._users(target), *(self._above(target) if below else self._kin(target))} - seen:
-                least = end.cost + self._least(owner, target) + far.get(owner, inf)
-                is_near = least <= far.get(name, inf) + DETOUR
-                if not self._passes(owner, target):
-                    if is_near and far.get(owner, inf) < far.get(name, inf):
-                        owners.append((least - (BELONGS if owner in parents else 0), owner, target, end))
-                elif is_near:
-                    heappush(heap, (least, owner, target, end))
-                elif owner in self._entries:
-                    end_of = self._steps_between(owner, target)[0].then(end)
-                    ways += [way.then(end_of) for way in self._entries[owner]]
-        ends = [
-            (owner, step.then(end)._replace(cost=step.cost + end.cost - (BELONGS if owner in parents else 0)))
-            for _, owner, target, end in nsmallest(MAX_OWNERS, owners)
-            for step in self._steps_between(owner, target)
-        ]
-        self._ends[name] = ways, ends
-        return ways, ends
-
-    def _passes(self, owner: str, target: str) -> bool:
-        """Return whether a type only holds another, or is a union or an interface of it."""
-        return self._index.kind(owner) == "union" or owner in self._index.interfaces(target) or owner in self._holders
+                if owner in far and (owner in holders or far[owner] < far.get(value, inf)):
+                    cost = far[owner] + self._least(owner, target, value) + end.cost
+                    heappush(heap, (cost, owner, target, value, end))
+                    if owner in entries:
+                        end_of = self._step_between(owner, target, value).then(end)
+                        ways += [way.then(end_of) for way in entries[owner]]
+        self._ways[name] = ways
+        return ways
 
     @cached_property
     def _holders(self) -> Set[str]:
-        """The pages, edges and small types without an id, and the types that only root types name."""
-        corpus, roots = self._corpus, self._roots
+        """The types without an id: they only hold others, as pages, edges, payloads and namespaces of fields do."""
         return {
-            name
-            for name in self._visible
-            if name in corpus.wrappers
-            or (corpus.sizes.get(name, 0) <= SMALL and name not in corpus.with_id)
-            or (roots.issuperset(self._users(name)) and "id" not in self._view.members[name])
-        }
-
-    def _parents(self, name: str) -> set[str]:
-        """Return the types without which no value of a type is."""
-        gone = self._view.gone
-        return {
-            named_type(printed)
-            for member, _, printed, _ in self._index.texts(name)
-            if printed.endswith("!") or f"{name}.{member}{DEFAULT}" in gone
-            if "[" not in printed and f"{name}.{member}" not in gone
+            name for name in self._visible if self._index.kind(name) != "object" or "id" not in self._view.members[name]
         }
 
     @cached_property
@@ -239,26 +180,28 @@ class Paths:
         for kind, root in self._index.roots.items():
             if root in self._visible:
                 for target, paths in self._steps(root).items():
-                    if kind == "query":
-                        entries[target] += (self._step(path, STEP) for path in paths)
-                    else:
-                        entries[target] += (_Way(FAR, path) for path in paths)
+                    is_query = kind == "query"
+                    entries[target] += (self._step(path, STEP) if is_query else _Way(FAR, path) for path in paths)
         return entries
 
-    def _least(self, owner: str, target: str = "") -> float:
-        """Return the least cost of a step from a type, or of the fragment that leads from an interface to a type."""
-        if self._index.kind(owner) == "union":
-            return _narrowed(self._targets(owner))
-        if target and owner in self._index.interfaces(target):
-            return _narrowed(self._below(owner))
-        return OF_HOLDER if owner in self._holders else OF_OTHER
+    def _least(self, owner: str, target: str = "", value: str = "") -> float:
+        """Return the least cost of a step from a type, or of the fragment that leads from an interface to a type.
 
-    def _steps_between(self, owner: str, target: str) -> list[_Way]:
-        """Return the cheapest steps from a type to another, to one and to many."""
-        least = self._least(owner, target)
+        ``value``: the type to which the step leads through holders.
+        """
+        if self._index.kind(owner) == "union":
+            return OF_TYPE * len(self._targets(owner))
+        if target and owner in self._index.interfaces(target):
+            return OF_TYPE * len(self._below(owner))
+        least = OF_HOLDER if owner in self._holders else OF_OTHER
+        return least - BELONGS if owner in self._targets(value) else least
+
+    def _step_between(self, owner: str, target: str, value: str) -> _Way:
+        """Return the cheapest step from a type to another."""
+        least = self._least(owner, target, value)
         paths = self._steps(owner).get(target, ()) if self._index.kind(owner) != "union" else ()
-        steps = sorted((self._step(path, least) for path in paths), key=lambda step: (step.most, step))
-        return [*{step.many: step for step in reversed(steps)}.values()] or [_Way(least, ())]
+        steps = [self._step(path, least) for path in paths]
+        return min(steps, key=lambda step: (step.most, step), default=_Way(least, ()))
 
     def _step(self, path: Path, least: float) -> _Way:
         type_name, _, member = path[0].partition(".")
@@ -267,18 +210,14 @@ class Paths:
             return _Way(least, path)
         field = entry.fields[member]
         required = [each for each in self._view.arguments(type_name, member).items() if each[1].required]
-        ids = sum(self._needs_id(*each) for each in required)
+        ids = sum(self._needs_id(name, value) for name, value in required)
         least += REQUIRED if len(required) > ids else 0.0
         least += DEPRECATED if "@deprecated" in field.directives else 0.0
         return _Way(least, path, ids, "[" in field.type)
 
-    def _needs_id(self, name: str, value: InputValue, depth: int = 2) -> bool:
-        """Return whether a caller has to know an id to give a required value."""
-        type_name = named_type(value.type)
-        if self._index.kind(type_name) == "input":
-            inputs = ((each, self._view.input_field(type_name, each)) for each in self._view.members[type_name])
-            return depth > 0 and any(each.required and self._needs_id(name, each, depth - 1) for name, each in inputs)
-        return type_name == "ID" or [*split(name)][-1:] in (["id"], ["ids"])
+    def _needs_id(self, name: str, value: InputValue) -> bool:
+        """Return whether a caller has to know an id to give a value."""
+        return named_type(value.type) == "ID" or [*split(name)][-1:] in (["id"], ["ids"])
 
     def _steps(self, name: str) -> Mapping[str, Sequence[Path]]:
         """Return the types that a type leads to, each with the steps to it, fields without arguments first."""
@@ -335,7 +274,7 @@ class Paths:
             below = self._below(name)
             steps: Sequence[tuple[Iterable[str], float]] = (
                 (self._targets(name), self._least(name)),
-                (below, _narrowed(below)),
+                (below, OF_TYPE * len(below)),
             )
             for targets, least in steps:
                 for target in targets:
@@ -343,8 +282,3 @@ class Paths:
                         far[target] = cost + least
                         heappush(heap, (cost + least, target))
         return far
-
-
-def _narrowed(types: Collection[str]) -> float:
-    """Return the cost of a fragment on one of some types."""
-    return max(OF_HOLDER, log2(max(1, len(types)) / FEW))

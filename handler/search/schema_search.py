@@ -123,6 +123,7 @@ class SchemaSearch:
 
     def __init__(self, view: View) -> None:
         self.view = view
+        self._paths = Paths(view)
         self._lock = Lock()  # a search keeps the places of its words, and requests run in threads
 
     def search(self, question: str, limit: int) -> Sequence[Match]:
@@ -141,10 +142,6 @@ class SchemaSearch:
     @cached_property
     def _corpus(self) -> Corpus:
         return Corpus(self.view, read_postings(self.view.index))
-
-    @cached_property
-    def _paths(self) -> Paths:
-        return Paths(self.view, self._corpus)
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:

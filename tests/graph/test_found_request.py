@@ -14,9 +14,7 @@ from handler.graph.found_request import MAX_REQUEST_BYTES, found_request
 from handler.graph.found_sdl import found_text
 from handler.graph.sdl import print_view
 from handler.graph.view import View
-from handler.search.corpus import Corpus
 from handler.search.paths import Paths
-from handler.search.postings import read_postings
 from handler.search.question import Question
 from tests.corpora.fetch import folder_of, is_fetched
 from tests.corpora.sources import SOURCE_OF
@@ -196,7 +194,7 @@ def _requests(view: View, coordinates: Sequence[str], random: Random) -> Iterato
     """Yield the requests of the ways to coordinates, each after its check by graphql-core against the view."""
     roots = view.root_fields()
     schema = schema_of_sdl(print_view(view)) if roots.get("query") else None
-    paths = Paths(view, Corpus(view, read_postings(view.index)))
+    paths = Paths(view)
     for coordinate in coordinates:
         if schema is None or coordinate.partition(".")[0] not in view.members:
             continue
