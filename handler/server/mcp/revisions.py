@@ -155,7 +155,7 @@ def _without_meta(value: dict[str, Any]) -> dict[str, Any]:
 def listed(key: str, entries: Iterable[Entry], revision: str) -> Iterator[Entry]:
     """Yield list entries with the members of a revision. Until 2025-11-25 an output schema is of type object.
 
-    Source: the schema of each revision, ``Tool``, ``Prompt``, ``Resource``, ``ResourceTemplate`` and ``Implementation``.
+    Source: the schema of each revision, ``Tool``, ``Prompt``, ``Resource``, ``ResourceTemplate``, ``Implementation``.
     """
     members = _MEMBERS[key].get(revision)
     if members is None:
