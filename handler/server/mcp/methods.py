@@ -107,12 +107,9 @@ def _introduction(call: Call, revision: str) -> JSONObject:
         call.note(reason="the identity of the server in the bundle is not valid: publish again")
     offered = [name for name, is_offered in OFFERS.items() if name and is_offered(call.caller)]
     offered += [revisions.APPS] if _has_pages(call.caller) else []
-    members = {
-        "capabilities": revisions.capabilities_of(offered, revision),
-        "instructions": bundle.instructions,
-        "_meta": {"stile/software": {"name": "stile", "version": __version__}} if bundle.software else {},
-    }
-    return {name: value for name, value in members.items() if value or name == "capabilities"}
+    software = {"_meta": {"stile/software": {"name": "stile", "version": __version__}}} if bundle.software else {}
+    instructions = {"instructions": bundle.instructions} if bundle.instructions else {}
+    return {"capabilities": revisions.capabilities_of(offered, revision), **instructions, **software}
 
 
 async def _initialize(call: Call) -> JSONObject:
