@@ -20,14 +20,13 @@ from handler.text.invisible import invisible_characters
 MAX_ICON_BYTES = 16_384  # of an endpoint together: its bundle, and each answer that introduces it, carry them
 PLAIN = r"(?=.{,100}\Z)(?!.*(&.*;|\]\(|script:))[^<>\x00-\x1f\x7f]*"  # no HTML, and no links in Markdown
 
-TEXTS: Mapping[str, str] = {
+TEXTS: Mapping[str, str] = {  # members of ``serverInfo``
     "name": r"\w[\w.-]{,99}(/\w[\w.-]{,98})?",
     "title": PLAIN,
     "version": r"(?!(.*\.)?x(\.|$))[a-z0-9][\w.+-]{,254}",
     "description": PLAIN,
     "websiteUrl": r"https://[a-z0-9][a-z0-9.-]{,252}(:\d{1,5})?([/?#][\w.~:/?#\[\]@!$&()*+,;=%-]{,2000})?",
 }
-"""The members of ``serverInfo`` that are texts."""
 
 
 def is_text(member: str, text: str) -> bool:
