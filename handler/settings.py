@@ -17,7 +17,6 @@ from handler.http.addresses import STRICT, AddressRules, is_host_pattern
 
 MIN_LOG_KEY_CHARS = MIN_STATE_KEY_CHARS = 32
 MAX_STATE_KEYS = 2
-MAX_CATALOG = 50
 
 MODULE = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
 
@@ -88,8 +87,8 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     bundles = environ.get("STILE_BUNDLES", "").strip()
     if not bundles:
         raise SettingsError("STILE_BUNDLES", bundles, expected="a folder, or s3://bucket/prefix")
-    if len(separated(catalog := environ.get("STILE_CATALOG", ""))) > MAX_CATALOG:
-        raise SettingsError("STILE_CATALOG", catalog, expected=f"at most {MAX_CATALOG} names")
+    if len(separated(catalog := environ.get("STILE_CATALOG", ""))) > 50:
+        raise SettingsError("STILE_CATALOG", catalog, expected="at most 50 names")
     return Settings(
         bundles=bundles,
         preload=_list(environ, "STILE_PRELOAD", ENDPOINT_NAME.fullmatch, "folder/name, several separated by commas"),

@@ -20,14 +20,13 @@ from handler.text.invisible import invisible_characters
 MAX_ICON_BYTES = 16_384  # of an endpoint together: its bundle, and each answer that introduces it, carry them
 PLAIN = r"(?=.{,100}\Z)(?!.*(&.*;|\]\(|script:))[^<>\x00-\x1f\x7f]*"  # no HTML, and no links in Markdown
 
-TEXTS: Mapping[str, str] = {
+TEXTS: Mapping[str, str] = {  # members of ``serverInfo``
     "name": r"\w[\w.-]{,99}(/\w[\w.-]{,98})?",
     "title": PLAIN,
     "version": r"(?!(.*\.)?x(\.|$))[a-z0-9][\w.+-]{,254}",
     "description": PLAIN,
     "websiteUrl": r"https://[a-z0-9][a-z0-9.-]{,252}(:\d{1,5})?([/?#][\w.~:/?#\[\]@!$&()*+,;=%-]{,2000})?",
 }
-"""The members of ``serverInfo`` that are texts."""
 
 
 def is_text(member: str, text: str) -> bool:
@@ -54,12 +53,10 @@ def made_icon(raw: bytes, theme: str = "") -> JSONObject:
     Raises:
         ValueError: the picture is not valid, or may do more than show itself. The message is the end of a sentence.
     """
-    is_png = raw.startswith(SIGNATURE)
-    content, size = _png(raw) if is_png else _svg(raw)
+    content, media_type, size = _png(raw) if raw.startswith(SIGNATURE) else _svg(raw)
     other_kinds = rb"(?i)<(!doctype html|html|script|iframe|\?php)|%pdf-|pk\x03\x04"
     if re.search(other_kinds, raw + content) or theme not in ("", *THEMES):  # what is left out may divide a mark
         raise ValueError("can be read as a page, a script, a PDF or an archive, too")
-    media_type = "image/png" if is_png else "image/svg+xml"
     src = f"data:{media_type};base64,{base64.b64encode(content).decode()}"
     return {"src": src, "mimeType": media_type, "sizes": [size], **({"theme": theme} if theme else {})}
 
@@ -68,8 +65,8 @@ THEMES = ("light", "dark")
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-def _png(raw: bytes) -> tuple[bytes, str]:
-    """Return a PNG without its metadata, and its size in pixels."""
+def _png(raw: bytes) -> tuple[bytes, str, str]:
+    """Return a PNG without its metadata, its media type, and its size in pixels."""
     kept, names, at = SIGNATURE, b"", len(SIGNATURE)
     while at < len(raw):
         end, name = at + 12 + int.from_bytes(raw[at : at + 4], "big"), raw[at + 4 : at + 8]
@@ -82,7 +79,7 @@ def _png(raw: bytes) -> tuple[bytes, str]:
     is_whole = re.fullmatch(rb"IHDR(PLTE)?(tRNS)?(IDAT)+IEND", names) and kept[-12:-4] == b"\0\0\0\0IEND"
     if not is_whole or not (0 < width <= 1_024 and 0 < height <= 1_024):
         raise ValueError("is not a PNG of 1 to 1,024 pixels a side, with its parts in their order")
-    return kept, f"{width}x{height}"
+    return kept, "image/png", f"{width}x{height}"
 
 
 PASSIVE = (
@@ -95,8 +92,8 @@ PASSIVE = (
 """All that an SVG may have: elements (``<name``), attributes (``name=value``) and texts (``=text``)."""
 
 
-def _svg(raw: bytes) -> tuple[bytes, str]:
-    """Return an SVG without its comments, and ``any`` as its size. It loads and runs nothing."""
+def _svg(raw: bytes) -> tuple[bytes, str, str]:
+    """Return an SVG without its comments, its media type, and ``any`` as its size. It loads and runs nothing."""
     from xml.parsers import expat
 
     # HTML ends comments elsewhere than XML does, and the declaration may name another encoding.
@@ -118,4 +115,4 @@ def _svg(raw: bytes) -> tuple[bytes, str]:
     for part in parts:
         if not re.fullmatch(PASSIVE, part):
             raise ValueError(f"has {part.removeprefix('=')!r:.60}: expected shapes, colours and text alone")
-    return text.encode(), "any"
+    return text.encode(), "image/svg+xml", "any"

@@ -133,10 +133,22 @@ def outer_levels(schema: JSONObject, max_bytes: int) -> JSONObject:
 
 def _opened(definitions: JSONObject, part: Any) -> tuple[Any, Any]:
     """Return a part without references, and its form with nothing below; the part again if that is all of it."""
+    part = _resolved(definitions, part)
+    if not isinstance(part, dict) or part.keys() <= _LEAF_KEYWORDS:
+        return part, part
+    if "$id" in part:  # the references below an identifier lead to other definitions
+        return {}, _of_type(part)
+    forms = [_of_type(_resolved(definitions, each)) for each in part.get("anyOf") or part.get("oneOf") or ()]
+    form = {"anyOf": [form for place, form in enumerate(forms) if form not in forms[:place]]}
+    return part, form if "type" not in part and forms and all(forms) else _of_type(part)
+
+
+def _resolved(definitions: JSONObject, part: Any) -> Any:
     for _ in range(MAX_REFERENCES):
         if isinstance(part, dict) and "$ref" in part:
             part = definitions.get(str(part["$ref"]), {})
-    if not isinstance(part, dict) or part.keys() <= _LEAF_KEYWORDS:
-        return part, part
-    form = {"type": part["type"]} if "type" in part else {}
-    return ({} if "$id" in part else part), form  # the references below an identifier lead to other definitions
+    return part
+
+
+def _of_type(part: Any) -> JSONObject:
+    return {"type": part["type"]} if isinstance(part, dict) and "type" in part else {}

@@ -46,13 +46,11 @@ MAX_INLINE_LEVELS = 8
 MAX_NAMED = 6
 """Members that an open type names, if there is room."""
 
-LEAST_BYTES = len('{"type":"null"}')
-
-LEAST_MEMBER = len('"":,')
-
 _REFERENCE = len('{"$ref":"#/$defs/"}') + len("_2")
 _IN_REFERENCE = len(REFERENCE) + len("_2")
 _DEFINITION = len('"_2":,')
+_MEMBER = len('"":,')
+_LEAST_BYTES = len('{"type":"null"}')
 
 
 def shorten_schema(
@@ -280,7 +278,7 @@ class _Choice:
             return {"$ref": REFERENCE + self._name(key), **of_place}
         is_within = key.copy < writing.copies
         form = self._forms[key] if is_within else self._open(key)
-        writing.room -= LEAST_BYTES + sum(len(name) + LEAST_MEMBER for name in form.get("properties", ()))
+        writing.room -= _LEAST_BYTES + sum(len(name) + _MEMBER for name in form.get("properties", ()))
         form = self._resolved(form, key, writing, level=level + 1)
         texts = [each["description"] for each in (of_place, form) if "description" in each]
         if key in self.whole and is_within:

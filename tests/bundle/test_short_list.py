@@ -19,6 +19,7 @@ from handler.strict_json import Entries, Entry, JSONObject, to_json_bytes
 from tests.conftest import DEMO
 from tests.support.examples import examples
 from tests.support.local_entries import local_entries
+from tests.support.vendors import untyped
 
 NAMES = ("a", "b", "errors", "data", "description", "properties", "a name that is long enough to cost something")
 LEAVES: tuple[JSONObject, ...] = (
@@ -184,6 +185,17 @@ def test_cut_schema_of_an_author_is_an_object_and_no_stricter(schema: JSONObject
 
         assert short["type"] == "object"
         assert Draft202012Validator(short).is_valid(value), short
+
+
+def test_part_that_does_not_fit_is_any_value_of_its_types() -> None:
+    inner = {"type": "object", "properties": {"b": {"anyOf": [{"type": "string", "maxLength": 9}, {"type": "null"}]}}}
+    choices = [{"$ref": "#/$defs/A"}, {**inner, "description": "another"}, {"type": "null"}]
+    schema = {"type": "object", "properties": {f"a{n}": {"anyOf": choices} for n in range(4)}, "$defs": {"A": inner}}
+
+    shorts = [outer_levels(schema, max_bytes) for max_bytes in range(100, len(to_json_bytes(schema)) + 400)]
+
+    assert {len(short.get("properties", ())) for short in shorts} == set(range(5))
+    assert [fault for short in shorts for fault in untyped(short)] == []
 
 
 class Seen(dict[str, Any]):

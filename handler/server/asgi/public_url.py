@@ -22,7 +22,6 @@ from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
 
 ENCODED_SLASH = "%2f"
 DEFAULT_STAGE = "$default"
-
 AI_CATALOG = "/.well-known/ai-catalog.json"
 
 # Patterns are compiled at first use, because most front doors do not need them.

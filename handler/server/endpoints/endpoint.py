@@ -128,16 +128,16 @@ class Endpoint:
         return next((tool for tool in catalogs if tool.role == "search"), None)
 
     @cached_property
-    def server_info(self) -> JSONObject:
+    def server_info(self) -> Entry:
         """The members of ``serverInfo``: without those of the author if one of them is not valid."""
         digest = self.bundle.version[:12]
         is_digest = digest.isascii() and digest.isalnum()
-        made = {"name": self.bundle.endpoint.replace("/", "."), "version": digest if is_digest else "0"}
-        if not self.bundle.server:
-            return made
-        from handler.bundle.server_identity import is_valid
+        info = Entry(name=self.bundle.endpoint.replace("/", "."), version=digest if is_digest else "0")
+        if self.bundle.server:
+            from handler.bundle.server_identity import is_valid
 
-        return made | self.bundle.server if is_valid(self.bundle.server) else made
+            info.update(self.bundle.server if is_valid(self.bundle.server) else {})
+        return info
 
     @cached_property
     def asks_for_consent(self) -> bool:

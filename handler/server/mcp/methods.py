@@ -24,7 +24,7 @@ from handler.server.context import Caller
 from handler.server.mcp import revisions
 from handler.server.mcp.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Call, Rejected
 from handler.server.mcp.tools_list import list_entries, list_tools, page_of
-from handler.strict_json import JSONObject, to_well_formed_json
+from handler.strict_json import Entry, JSONObject, to_well_formed_json
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ async def answer_call(call: Call) -> JSONObject:
         raise Rejected(METHOD_NOT_FOUND, f"Method not found: {request.method:.80}", id=request.id, status=404)
     try:
         result = await method.answer(call)
-        server = call.caller.endpoint.server_info if era == "modern" else {}  # to check it takes time
+        server = call.caller.endpoint.server_info if era == "modern" else Entry()  # to check it takes time
         return revisions.shape(result, request.revision, server, introduces=method.answer is _discover)
     except McpError as exc:
         raise _rejection(call, exc) from exc
@@ -107,17 +107,14 @@ def _introduction(call: Call, revision: str) -> JSONObject:
         call.note(reason="the identity of the server in the bundle is not valid: publish again")
     offered = [name for name, is_offered in OFFERS.items() if name and is_offered(call.caller)]
     offered += [revisions.APPS] if _has_pages(call.caller) else []
-    members = {
-        "capabilities": revisions.capabilities_of(offered, revision),
-        "instructions": bundle.instructions,
-        "_meta": {"stile/software": {"name": "stile", "version": __version__}} if bundle.software else {},
-    }
-    return {name: value for name, value in members.items() if value or name == "capabilities"}
+    software = {"_meta": {"stile/software": {"name": "stile", "version": __version__}}} if bundle.software else {}
+    instructions = {"instructions": bundle.instructions} if bundle.instructions else {}
+    return {"capabilities": revisions.capabilities_of(offered, revision), **instructions, **software}
 
 
 async def _initialize(call: Call) -> JSONObject:
     revision = revisions.negotiate(call.request.params.get("protocolVersion"))
-    server = revisions.server_info(call.caller.endpoint.server_info, revision)
+    (server,) = revisions.listed("serverInfo", [call.caller.endpoint.server_info], revision)
     return {"protocolVersion": revision, **_introduction(call, revision), "serverInfo": server}
 
 

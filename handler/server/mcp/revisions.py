@@ -82,7 +82,7 @@ def wanted_log_level(meta: Mapping[str, Any], revision: str) -> str | None:
     return level if is_modern(revision) and isinstance(level, str) else None
 
 
-def shape(result: dict[str, Any], revision: str, server: Mapping[str, Any], *, introduces: bool) -> dict[str, Any]:
+def shape(result: dict[str, Any], revision: str, server: Entry, *, introduces: bool) -> dict[str, Any]:
     """Return a result in the form of a revision.
 
     Since 2026-07-28 a result says that it is complete, and names the server: with a description, icons and a website
@@ -90,7 +90,7 @@ def shape(result: dict[str, Any], revision: str, server: Mapping[str, Any], *, i
     become text.
     """
     if is_modern(revision):
-        info = server if introduces else server_info(server, "2025-06-18")
+        (info,) = listed("serverInfo", [server], revision if introduces else "2025-06-18")
         meta = {**result.get("_meta", {}), f"{_META_PREFIX}serverInfo": info}
         return {"resultType": "complete", **result, "_meta": meta}
     if "structuredContent" in result and (revision in TEXT_ONLY or not isinstance(result["structuredContent"], dict)):
@@ -98,11 +98,6 @@ def shape(result: dict[str, Any], revision: str, server: Mapping[str, Any], *, i
     if revision not in TEXT_ONLY:
         return result
     return {key: _converted(key, value, revision) for key, value in result.items()}
-
-
-def server_info(server: Mapping[str, Any], revision: str) -> dict[str, Any]:
-    """Return the members of ``serverInfo`` that a revision with a handshake has."""
-    return {name: value for name, value in server.items() if name in _MEMBERS["serverInfo"][revision]}
 
 
 def _as_text(result: dict[str, Any]) -> dict[str, Any]:
@@ -160,7 +155,7 @@ def _without_meta(value: dict[str, Any]) -> dict[str, Any]:
 def listed(key: str, entries: Iterable[Entry], revision: str) -> Iterator[Entry]:
     """Yield list entries with the members of a revision. Until 2025-11-25 an output schema is of type object.
 
-    Source: the schema of each revision, ``Tool``, ``Prompt``, ``Resource`` and ``ResourceTemplate``.
+    Source: the schema of each revision, ``Tool``, ``Prompt``, ``Resource``, ``ResourceTemplate``, ``Implementation``.
     """
     members = _MEMBERS[key].get(revision)
     if members is None:
