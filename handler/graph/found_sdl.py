@@ -88,14 +88,11 @@ def _with_end(way: Sequence[str], coordinate: str) -> Sequence[str]:
 
 
 def _other_ways(matches: Sequence[tuple[str, Sequence[Sequence[str]]]], limit: int) -> list[Sequence[str]]:
-    """Return further ways to matches whose root fields are new, the second of each match first."""
+    """Return further ways to matches whose root fields are new."""
     roots = {paths[0][0] for _, paths in matches if paths}
     others: dict[str, Sequence[str]] = {}
-    for place in (1, 2):
-        for _, paths in matches:
-            for way in paths[place : place + 1]:
-                if way[0] not in roots:
-                    others.setdefault(way[0], way)
+    for way in (way for _, paths in matches for way in paths[1:] if way[0] not in roots):
+        others.setdefault(way[0], way)
     return list(others.values())[:limit]
 
 
