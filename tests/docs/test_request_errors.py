@@ -24,6 +24,7 @@ from handler.errors import (
     cursor_errors,
     infrastructure,
     protocol,
+    task_errors,
     upstream,
 )
 from handler.errors.meanings import ACCESS, CALLS, HTTP, PROTOCOL, REQUEST_CODES, Meanings
@@ -54,7 +55,7 @@ CODELESS = {
 MCP_ALONE = {
     *("answer-misfit", "api-errors", "client-cannot-ask", "code-changed", "code-failed", "consent-declined"),
     *("consent-too-long", "cursor-past-end", "cursor-refused", "not-in-catalog", "other-catalog-call"),
-    *("result-too-large", "state-unavailable", "tool-error"),
+    *("result-too-large", "state-unavailable", "tool-error", "unknown-task"),
 }
 """Codes of calls that no GraphQL route gives."""
 
@@ -75,7 +76,7 @@ def classes(*modules: ModuleType) -> Iterator[type[StileError]]:
                 yield each
 
 
-REACHING = [*classes(access, calls, consent_errors, cursor_errors, upstream, protocol)]
+REACHING = [*classes(access, calls, consent_errors, cursor_errors, task_errors, upstream, protocol)]
 
 
 @pytest.mark.parametrize("error", REACHING)

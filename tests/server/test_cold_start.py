@@ -140,6 +140,7 @@ CALLING = {
     "server.endpoints",
     "server.endpoints.arguments_validator",
     "server.mcp",
+    "server.mcp.graphql_results",
     "server.mcp.tools_call",
     "server.outgoing",
     "server.upstream",

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from handler.errors import StileError, access, calls, consent_errors, cursor_errors, protocol, upstream
+from handler.errors import StileError, access, calls, consent_errors, cursor_errors, protocol, task_errors, upstream
 from handler.errors.access import (
     AssertionRefused,
     CredentialMalformed,
@@ -43,6 +43,7 @@ from handler.errors.calls import (
 from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
 from handler.errors.cursor_errors import CursorPastEnd, CursorRefused
 from handler.errors.protocol import AuthenticationRequired, InvalidParams, McpError, StateRefused
+from handler.errors.task_errors import UnknownTask
 from handler.errors.upstream import (
     AnswerMisfit,
     CallerTokenRequired,
@@ -148,6 +149,7 @@ CATALOGUE: list[tuple[StileError, str]] = [
     (ToolError("try again with flag=true"), "try again with flag=true"),
     (GraphQLErrors([{"message": "no"}, {"message": "not now"}], partial=None), "The API reported: no; not now"),
     (ResultTooLarge("Ask for fewer rows.", size=60_000, max_bytes=48_000), "Ask for fewer rows."),
+    (UnknownTask(), "Unknown task: this taskId is not one that you may use, or it is too old."),
     (
         CursorRefused("stileCursor"),
         (
@@ -265,6 +267,7 @@ def test_every_error_has_its_sentence_in_the_catalogue() -> None:
         | defined(calls)
         | defined(consent_errors)
         | defined(cursor_errors)
+        | defined(task_errors)
         | defined(upstream)
         | defined(protocol)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from graphql import DocumentNode, OperationDefinitionNode, Source, VariableDefinitionNode
+from graphql import DirectiveNode, DocumentNode, OperationDefinitionNode, Source, VariableDefinitionNode
 
 from handler.compiler.problems import EmbeddedText, Place, place_in
 from handler.compiler.schema.tool_options import AuthorOptions
@@ -52,6 +52,7 @@ class AuthorOperation:
     persisted: bool
     tool: McpTool | None
     descriptions: Mapping[str, str]  # variable -> its description
+    task: DirectiveNode | None = None  # @mcpTask: it is a mutation that starts a job
     written: DocumentNode = field(
         default_factory=DocumentNode, compare=False
     )  # with all places, and fragments of other texts

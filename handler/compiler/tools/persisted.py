@@ -75,7 +75,7 @@ def graphql_endpoint(
     An introspection query is not kept, with a warning: only requests get it, from the caller's view.
     """
     by_name = {operation.name: operation for operation in operations.valid}
-    prescribed = [tool for tool in tools if isinstance(tool, PrescribedTool)]
+    prescribed = [tool for tool in tools if isinstance(tool, PrescribedTool) and not tool.polls]
     demands = _demands_of(prescribed)
     tool_of = {tool.operation.name: tool.name for tool in prescribed if _says_all(tool, demands[tool.operation.name])}
     documents = []
@@ -92,7 +92,7 @@ def graphql_endpoint(
             elif operation.name in tool_of:
                 instead.append(tool_of[operation.name])
             else:
-                persisted.append(_persisted(context, operation, demands=demands.get(operation.name, Demands())))
+                persisted.append(persisted_of(context, operation, demands=demands.get(operation.name, Demands())))
         documents.append(PersistedDocument(id=document.id, operations=tuple(persisted), tools=tuple(instead)))
     return GraphQLEndpoint(
         mode=mode,
@@ -140,7 +140,8 @@ def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
     )
 
 
-def _persisted(context: ApiContext, operation: AuthorOperation, *, demands: Demands) -> PersistedOperation:
+def persisted_of(context: ApiContext, operation: AuthorOperation, *, demands: Demands) -> PersistedOperation:
+    """Compile an operation that is called by its name, without a tool's entry."""
     schema = context.schema
     coordinates = [*coordinates_used(operation.document, schema), *coordinates_bound(operation, schema)]
     mask = union_of(context.guards, coordinates) | demands.mask

@@ -83,7 +83,7 @@ def prescribed_tool(context: ApiContext, directive: ToolDirective, *, operations
         problems.add(directive.node, sentence, code="unpersisted-operation")
         return None
     declaration = directive_declaration(directive, name_variables=context.name_variables)
-    return _operation_tool(context, operation, declaration, flat=False)
+    return operation_tool(context, operation, declaration, flat=False)
 
 
 def mcp_tool(context: ApiContext, operation: AuthorOperation, *, declared: McpTool) -> CompiledTool:
@@ -95,17 +95,20 @@ def mcp_tool(context: ApiContext, operation: AuthorOperation, *, declared: McpTo
         descriptions={},
         options=declared.options,
     )
-    return _operation_tool(context, operation, declaration, flat=True)
+    return operation_tool(context, operation, declaration, flat=True)
 
 
-def _operation_tool(
-    context: ApiContext, operation: AuthorOperation, declaration: ToolDeclaration, *, flat: bool
+def operation_tool(
+    context: ApiContext, operation: AuthorOperation, declaration: ToolDeclaration, *, flat: bool, starter: str = ""
 ) -> CompiledTool:
-    """Compile an operation that is declared as a tool. ``flat``: the variables are the tool's arguments."""
+    """Compile an operation that is declared as a tool. ``flat``: the variables are the tool's arguments.
+
+    ``starter`` is the key of the tool whose declaration this is a part of.
+    """
     rule = tool_rule(declaration.name, declaration.options, context.conditions, context.problems)
     own_mask, at = rule.mask if rule else OPEN, where(declaration.at)
     place = at.file, at.line, at.column
-    key = context.kept.key_of("tool", operation.key, operation.name, flat, place, sorted(own_mask))
+    key = context.kept.key_of("tool", operation.key, operation.name, flat, place, sorted(own_mask), starter)
     make = partial(_made_tool, context, operation, declaration, flat=flat, own_mask=own_mask)
     made = context.kept.use_or_make(key, KeptTool, make, restore=partial(_restored, context.definitions))
     return CompiledTool(
@@ -154,7 +157,7 @@ def _made_tool(
         )
         variables = reader.with_examples(options.node, options.examples)
         advertised = variables if flat else {**advertised, "properties": {"variables": variables}}
-    output, shortened_from = _output_schema(context, operation, options, mask=mask)
+    output, shortened_from = tool_output_schema(context, operation, options, mask=mask)
     entry = {
         "name": declaration.name,
         "description": description or selections_description(operation),
@@ -223,14 +226,23 @@ def _refuse_misfits(
         problems.add(declaration.at, sentence, code="schema-query")
 
 
-def _output_schema(
-    context: ApiContext, operation: AuthorOperation, options: AuthorOptions, *, mask: Mask
+def tool_output_schema(
+    context: ApiContext,
+    operation: AuthorOperation,
+    options: AuthorOptions,
+    *,
+    mask: Mask,
+    other: AuthorOperation | None = None,
 ) -> tuple[JSONObject, dict[str, int]]:
-    """Return the output schema of the tool's entry, if wanted, and its bytes if it were whole; empty if it is."""
+    """Return the output schema of the tool's entry, if wanted, and its bytes if it were whole; empty if it is.
+
+    The tool may answer with the response to an ``other`` operation, too.
+    """
     limits = context.endpoint.config.schemas
     if not options.wants_output_schema(limits.output):
         return {}, {}
-    make = partial(output_schema, operation.document, context.schema, context.guards, mask=mask)
+    second = other.document if other else None
+    make = partial(output_schema, operation.document, context.schema, context.guards, mask=mask, other=second)
     whole, max_bytes = make(), limits.max_output_schema_bytes
     size = schema_bytes(whole) if max_bytes > 0 and options.output != "text" else 0
     if size <= max_bytes:

@@ -89,7 +89,7 @@ class RequestStates:
 
         return seal
 
-    async def open(self, sealed: Any, *, binding: Any) -> Any:
+    async def open(self, sealed: Any, *, binding: Any, max_age_s: float = STATE_S) -> Any:
         """Return the state that was sealed for the same binding.
 
         Raises:
@@ -104,7 +104,7 @@ class RequestStates:
             if not _opens(self._keys_in(newer), content, tag, binding):
                 raise StateRefused
         opened = parse_json(content)
-        if not 0 <= self._clock() - opened["at"] + 60 <= STATE_S + 60:
+        if not 0 <= self._clock() - opened["at"] + 60 <= max_age_s + 60:
             raise StateRefused
         return opened["state"]
 

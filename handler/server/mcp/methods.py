@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from handler.bundle.content import FileResource
-from handler.bundle.tools import GraphQLTool
+from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.cold.records import record
 from handler.errors import StileError
 from handler.errors.access import AccessError
@@ -165,6 +165,12 @@ def _name_and_arguments(call: Call) -> tuple[str, JSONObject]:
     return name, arguments
 
 
+async def _answer_task_request(call: Call) -> JSONObject:
+    from handler.server.mcp.tasks import answer_task_request
+
+    return await answer_task_request(call)
+
+
 async def _list_content(call: Call) -> JSONObject:
     """Return a page of the prompts, resources or templates that a caller may use and that are not hidden."""
     from handler.server.mcp.content import prompts_for, resources_for, templates_for
@@ -270,8 +276,15 @@ OFFERS: Mapping[str, Callable[[Caller], bool]] = {
     "completions": lambda caller: any(prompt.completions for prompt in caller.endpoint.bundle.prompts),
     "logging": lambda caller: bool(caller.endpoint.bundle.code),
     revisions.SKILLS: lambda caller: bool(_skills_of(caller)),
+    revisions.TASKS: lambda caller: (
+        caller.services.states.available
+        and any(isinstance(tool, PrescribedTool) and tool.task for tool in caller.endpoint.bundle.tools)
+    ),
 }
-"""The capabilities of the endpoint, whichever of its callers may use them, and the caller's extensions."""
+"""The capabilities of the endpoint, whichever of its callers may use them, and the caller's extensions.
+
+Tasks are the endpoint's: a caller who has lost the rights to a task's tool gets the error of an unknown task.
+"""
 
 METHODS: Mapping[str, Method] = {
     "server/discover": Method("", _discover, era="modern"),
@@ -288,4 +301,7 @@ METHODS: Mapping[str, Method] = {
     "completion/complete": Method("completions", _complete),
     "skills/list": Method(revisions.SKILLS, _list_skills),
     "skills/get": Method(revisions.SKILLS, _get_skill),
+    "tasks/get": Method(revisions.TASKS, _answer_task_request, era="modern"),
+    "tasks/update": Method(revisions.TASKS, _answer_task_request, era="modern"),
+    "tasks/cancel": Method(revisions.TASKS, _answer_task_request, era="modern"),
 }

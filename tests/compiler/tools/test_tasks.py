@@ -1,0 +1,197 @@
+"""``@mcpTask``: a mutation that starts a job, and the query that asks for the job's status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handler.bundle.stored import read_bundle
+from handler.bundle.tools import PrescribedTool
+from tests.support.endpoints import PUBLIC, compiled, doubted, prescribed_tool, reported
+
+SDL = """
+type Query { job(id: ID!, tenant: String): Job jobs: [Job!]! any(id: ID!): Node count: Int }
+type Mutation { export(filter: String): Started cancel(id: ID!): Job }
+type Started { job: Job jobs: [Job!] note: String size: Int! }
+interface Node { id: ID! }
+type Job implements Node { id: ID! status: Status! file: String ready: Boolean }
+enum Status { QUEUED RUNNING SUCCESS FAILED CANCELED }
+"""
+EXPORT = """mutation Export($filter: String) @mcpTool(name: "export") @mcpTask(ARGUMENTS) {
+  export(filter: $filter) { job { id status } jobs { id } note size }
+}"""
+STATE = "query State($id: ID!) { job(id: $id) { status file } }"
+CANCEL = "mutation Cancel($id: ID!) { cancel(id: $id) { id } }"
+GUARDED = """
+access:
+  anonymous: allow
+  policies:
+    - type: Query
+      rules: [{fields: [job], condition: "?$jwt"}]
+"""
+WHOLE = {
+    "poll": '"State"',
+    "variables": '{id: "export.job.id"}',
+    "status": '"job.status"',
+    "completed": '["SUCCESS"]',
+}
+
+
+def files_of(*, export: str = EXPORT, more: str = STATE, **arguments: str) -> dict[str, str]:
+    written = " ".join(f"{name}: {value}" for name, value in {**WHOLE, **arguments}.items() if value)
+    return {
+        "index.graphql": SDL,
+        "operations/a.graphql": export.replace("ARGUMENTS", written),
+        "operations/b.graphql": f"{more}\n{CANCEL}",
+        "config.yaml": PUBLIC,
+    }
+
+
+def tool_of(folder: Path, name: str = "export", **files: Any) -> PrescribedTool:
+    return prescribed_tool(compiled(folder, files_of(**files)), name)
+
+
+def test_directive_makes_a_task_and_a_tool_for_its_status(tmp_path: Path) -> None:
+    options = {"failed": '["FAILED"]', "cancelled": '["CANCELED"]', "cancel": '"Cancel"', "wait": "7"}
+    made = compiled(tmp_path, files_of(initialStatus='"export.job.status"', **options))
+    export, status = prescribed_tool(made, "export"), prescribed_tool(made, "export_status")
+
+    assert export.task
+    assert export.task.cancel
+    assert (export.task.status_tool, status.polls) == ("export_status", "export")
+    assert dict(export.task.variables) == {"id": "export.job.id"}
+    assert (export.task.every_s, export.task.ttl_s, export.task.wait_s) == (5, 3600, 7)
+    assert export.task.cancel.operation.name == "Cancel"
+    assert status.operation.name == "State"
+    assert [*status.arguments["properties"]] == ["taskId"]
+    assert status.entry["annotations"]["readOnlyHint"] is True
+    assert [each.tool.name for each in made.made] == ["export", "export_status"]
+    assert read_bundle(dict(made.objects())["api/things/bundle.v2.json"], endpoint="api/things") == made.bundle
+
+
+def test_output_schema_has_both_answers(tmp_path: Path) -> None:
+    schema = tool_of(tmp_path).entry["outputSchema"]
+
+    assert schema["type"] == "object"
+    started, job = (each["properties"]["data"]["anyOf"][0]["properties"] for each in schema["anyOf"])
+    assert ([*started], [*job]) == (["export"], ["job"])
+
+
+def test_query_that_fewer_callers_may_use_is_not_in_the_output_schema(tmp_path: Path) -> None:
+    made = compiled(tmp_path, files_of() | {"config.yaml": GUARDED})
+
+    assert "outputSchema" not in prescribed_tool(made, "export").entry
+    assert prescribed_tool(made, "export_status").mask
+
+
+def test_status_tool_is_listed_or_hidden_as_its_author_says(tmp_path: Path) -> None:
+    assert not tool_of(tmp_path, "export_status").options.hidden
+    assert tool_of(tmp_path, "export_status", statusTool="hidden").options.hidden
+    assert tool_of(tmp_path, "export_status", required="true").options.hidden
+
+
+def test_status_is_found_in_a_fragment_on_an_interface(tmp_path: Path) -> None:
+    state = "query State($id: ID!) { any(id: $id) { ...F } } fragment F on Node { ... on Job { state: status } }"
+
+    assert tool_of(tmp_path, more=state, status='"any.state"').task
+
+
+def test_boolean_may_be_the_status(tmp_path: Path) -> None:
+    state = "query State($id: ID!) { job(id: $id) { ready } }"
+
+    assert tool_of(tmp_path, more=state, status='"job.ready"', completed='["true"]').task
+
+
+def test_variable_with_a_default_or_mcp_bind_needs_no_path(tmp_path: Path) -> None:
+    state = 'query State($id: ID!, $t: String @mcpBind(claim: "org")) { job(id: $id, tenant: $t) { status } }'
+
+    assert tool_of(tmp_path, "export_status", more=state).bindings[0].name == "org"
+
+
+def test_example_has_no_warnings_about_its_task(tmp_path: Path) -> None:
+    assert doubted(tmp_path, files_of()) == []
+
+
+FAULTS: dict[str, tuple[dict[str, str], str]] = {
+    "poll is missing": ({"poll": '"Stat"'}, "1:74 unknown-operation: poll & Stat & did you mean State"),
+    "poll is a mutation": ({"poll": '"Cancel"'}, "1:74 invalid-task: poll & Cancel & is a mutation & expected a query"),
+    "cancel is missing": ({"cancel": '"Stop"'}, "unknown-operation: cancel & Stop & expected the name of a mutation"),
+    "cancel is a query": ({"cancel": '"State"'}, "invalid-task: cancel & is a query & expected a mutation"),
+    "status is not selected": ({"status": '"job.stat"'}, "invalid-task: status & job.stat & did you mean status"),
+    "status is an object": ({"status": '"job"'}, "invalid-task: status & is an object"),
+    "status is empty": ({"status": '""'}, "invalid-task: status & does not select"),
+    "path goes on below a leaf": ({"status": '"job.status.x"'}, "invalid-task: status & job.status.x"),
+    "initial status": ({"initialStatus": '"export.note"'}, "invalid-task: initialStatus & String & Status & one type"),
+    "enum": ({"completed": '["SUCESS"]'}, "invalid-task: completed & SUCESS & Status & did you mean SUCCESS"),
+    "twice": ({"failed": '["SUCCESS"]'}, "invalid-task: SUCCESS & appears twice"),
+    "none": ({"completed": "[]"}, "invalid-task: completed is empty"),
+    "no variables": ({"variables": "{}"}, "invalid-task: variables & expected an object of variables and paths"),
+    "variables are a list": ({"variables": '["id"]'}, "invalid-task: variables & expected an object"),
+    "path is a number": ({"variables": "{id: 1}"}, "invalid-task: variables & expected an object"),
+    "path through a list": (
+        {"variables": '{id: "export.jobs.id"}'},
+        "invalid-task: variables & export.jobs & is a list",
+    ),
+    "unselected id": ({"variables": '{id: "export.job.uid"}'}, "invalid-task: id & export.job.uid & did you mean id"),
+    "other variable": (
+        {"variables": '{id: "export.job.id", idd: "export.note"}'},
+        "invalid-task: State & has no variable $idd & did you mean id?",
+    ),
+    "unbound": (
+        {"variables": '{ix: "export.job.id"}'},
+        "1:93 invalid-task: $id & is missing | 1:98 invalid-task: has no variable $ix",
+    ),
+    "every": ({"every": "0"}, "invalid-task: every is 0 & 1 to 3,600 seconds"),
+    "ttl": ({"ttl": "604801"}, "invalid-task: ttl is 604801 & 5 to 604,800 seconds"),
+    "wait": ({"wait": "-1"}, "invalid-task: wait is -1 & 0 to 20 seconds"),
+    "every is longer": ({"every": "90", "ttl": "60"}, "invalid-task: ttl is 60 & expected 90 to"),
+    "no argument": ({"status": ""}, "wrong-value: @mcpTask & status"),
+    "unknown argument": ({"result": '"job.file"'}, 'unknown-argument: @mcpTask has no argument "result"'),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault_is_reported_by_its_place(name: str, tmp_path: Path) -> None:
+    files, expected = FAULTS[name]
+
+    assert reported(tmp_path, files_of(**files)) == [
+        f"operations/a.graphql:{each}" if each[0].isdigit() else each for each in expected.split(" | ")
+    ]
+
+
+def test_value_that_does_not_fit_its_variable_is_reported(tmp_path: Path) -> None:
+    state = "query State($id: ID!) { job(id: $id) { status } }"
+    export = EXPORT.replace("{ job { id", "{ job { id ready")
+
+    assert reported(tmp_path, files_of(more=state, export=export, variables='{id: "export.job.ready"}')) == [
+        "invalid-task: $id & ID! & export.job.ready is Boolean"
+    ]
+
+
+def test_job_of_an_operation_without_a_tool_is_reported(tmp_path: Path) -> None:
+    export = EXPORT.replace('@mcpTool(name: "export") ', "")
+    files = files_of(export=export) | {"operations/c.graphql": "query C @mcpTool { count }"}
+
+    assert reported(tmp_path, files) == ["invalid-task: Export & is not a tool & expected @mcpTool"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        ("query O @mcpTool @mcpTask(ARGUMENTS) { count }", "misplaced-directive: @mcpTask is on a query & a mutation"),
+        (
+            "query O($id: ID! @mcpTask(ARGUMENTS)) @mcpTool { any(id: $id) { id } }",
+            "misplaced-directive: @mcpTask is on a variable & expected it on a mutation",
+        ),
+    ],
+)
+def test_directive_at_another_place_is_reported(operation: str, expected: str, tmp_path: Path) -> None:
+    assert reported(tmp_path, files_of(export=operation)) == [expected]
+
+
+def test_name_of_the_status_tool_may_be_taken(tmp_path: Path) -> None:
+    more = f'{STATE}\nquery Other @mcpTool(name: "export_status") {{ count }}'
+
+    assert reported(tmp_path, files_of(more=more)) == ["duplicate-tool"]
