@@ -64,7 +64,7 @@ def with_tasks(context: ApiContext, tools: Sequence[CompiledTool], *, operations
                 declaration=ToolDeclaration(options=options),
             ):
                 values = read_arguments(node, context.problems)
-                starter = _Starter(context, each, tool, mutation, options, node, values or {}, operations.valid)
+                starter = _Starter(context, each, tool, mutation, options, node, values or {}, operations)
                 result += starter.tools() if values else [each]
             case _:
                 result.append(each)
@@ -87,7 +87,7 @@ class _Starter:
     options: AuthorOptions
     node: DirectiveNode
     values: Mapping[str, Any]
-    operations: Sequence[AuthorOperation]
+    operations: Operations
 
     def tools(self) -> list[CompiledTool]:
         """Return the tool with its task, and the status tool; the tool as it is after reporting faults."""
@@ -106,25 +106,24 @@ class _Starter:
     def _operation(self, argument: str, kind: str) -> AuthorOperation | None:
         """Return the operation that an argument names; ``None`` if it names none, or after reporting a fault."""
         name = self.values.get(argument)
-        operation = next((each for each in self.operations if each.name == name), None)
-        if name is None or (operation and operation.kind == kind):
+        operation = next((each for each in self.operations.valid if each.name == name), None)
+        if operation and operation.kind == kind:
             return operation
-        fault, code = f'"{name}" is a {operation.kind}: expected a {kind}' if operation else "", "invalid-task"
-        if not operation:
-            names = [each.name for each in self.operations if each.kind == kind]
+        if operation:
+            sentence = f'@mcpTask: {argument}: "{name}" is a {operation.kind}: expected a {kind}'
+            self.context.problems.add(self._at(argument), sentence, code="invalid-task")
+        elif name is not None and self.operations.complete and name not in self.operations.refused:
+            names = [each.name for each in self.operations.valid if each.kind == kind]
             hint = did_you_mean(name, names) or f": expected the name of a {kind} in a file of operations"
-            fault, code = f'the operation "{name}" does not exist, or has errors{hint}', "unknown-operation"
-        self.context.problems.add(self._at(argument), f"@mcpTask: {argument}: {fault}", code=code)
+            sentence = f'@mcpTask: {argument}: the operation "{name}" does not exist{hint}'
+            self.context.problems.add(self._at(argument), sentence, code="unknown-operation")
         return None
 
     def _faults(self) -> Iterator[tuple[Node, str]]:
         """Yield the faults of times and statuses by themselves."""
         values = self.values
-        for name, least, most in (
-            ("every", 1, 3_600),
-            ("ttl", max(values["every"], 1), MAX_TTL_S),
-            ("wait", 0, MAX_WAIT_S),
-        ):
+        times = {"every": (1, 3_600), "ttl": (max(values["every"], 1), MAX_TTL_S), "wait": (0, MAX_WAIT_S)}
+        for name, (least, most) in times.items():
             if not least <= values[name] <= most:
                 yield self._at(name), f"{name} is {values[name]}: expected {least:,} to {most:,} seconds"
         if not values["completed"]:

@@ -302,7 +302,7 @@ async def _unfinished(call: Call, job: Job, tool: PrescribedTool) -> JSONObject:
     result = await result_of(call, tool, job.request, {**job.response, "extensions": {"task": task}})
     words = (
         f"The job is not finished{f', its status is {job.said}' if job.status else ''}. For its result, call {name} "
-        f'with {{"taskId": "{job.id}"}} in {job.task.every_s} seconds or later. Do not start the job again.'
+        f'with {{"taskId": "{job.id}"}} in {job.task.every_s} s or later. Do not start the job again.'
     )
     return {**result, "content": [text_block(words), *result["content"]]}
 

@@ -317,7 +317,7 @@ def test_client_without_the_extension_is_told_how_to_ask(tmp_path: Path) -> None
         assert task["statusTool"] == "export_status"
         assert result["content"][0]["text"] == (
             f'The job is not finished, its status is QUEUED. For its result, call export_status with {{"taskId": '
-            f'"{task["taskId"]}"}} in 5 seconds or later. Do not start the job again.'
+            f'"{task["taskId"]}"}} in 5 s or later. Do not start the job again.'
         )
         running = site.call("export_status", {"taskId": task["taskId"]}, capabilities=NO_EXTENSION).result
         assert running["structuredContent"]["extensions"]["task"] == task
