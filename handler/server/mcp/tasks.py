@@ -70,19 +70,15 @@ class Job:
         outcomes = ("completed", "failed", "cancelled")
         return next((outcome for outcome in outcomes if self.status in getattr(self.task, outcome)), "working")
 
-    @property
-    def said(self) -> str:
-        """The beginning of the status, for a sentence."""
-        return self.status if len(self.status) <= MAX_SAID_CHARS else f"{self.status[:MAX_SAID_CHARS]}…"
-
     def facts(self, now: float) -> JSONObject:
         """Return the members of MCP's ``Task``."""
+        times = [datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") for at in (self.created, now)]
         return {
             "taskId": self.id,
             "status": self.outcome,
-            **({"statusMessage": f"The API's status of the job is {self.said}."} if self.status else {}),
-            "createdAt": _iso(self.created),
-            "lastUpdatedAt": _iso(now),
+            **({"statusMessage": f"The API's status of the job is {self.status}."} if self.status else {}),
+            "createdAt": times[0],
+            "lastUpdatedAt": times[1],
             "ttlMs": self.ttl_s * 1_000,
             "pollIntervalMs": self.task.every_s * 1_000,
         }
@@ -168,7 +164,7 @@ def _job(caller: Caller, tool: PrescribedTool, task: Task, *, values: JSONObject
         UnknownTask, InsufficientScope: the caller may not.
         BindingMissing: the request lacks the value of a bound variable.
     """
-    status_tool = _status_tool(caller, task)
+    status_tool: PrescribedTool | Any = caller.endpoint.tools[task.status_tool]
     if not caller.endpoint.is_visible(status_tool, caller.evaluation):
         raise UnknownTask
     require_scopes(tool.name, tool.options.scopes, caller.principal)
@@ -176,11 +172,6 @@ def _job(caller: Caller, tool: PrescribedTool, task: Task, *, values: JSONObject
     return Job(
         tool=tool, task=task, status_tool=status_tool, values=values, created=created, ttl_s=ttl_s, request=request
     )
-
-
-def _status_tool(caller: Caller, task: Task) -> PrescribedTool:
-    tool: PrescribedTool | Any = caller.endpoint.tools[task.status_tool]  # the compiler makes both
-    return tool
 
 
 def _request(
@@ -201,7 +192,7 @@ def _request(
 
 def _binding(caller: Caller, tool: PrescribedTool, task: Task) -> Any:
     """Return the facts that an id is sealed for. A publish that changes none of them leaves the id valid."""
-    asking = _status_tool(caller, task)
+    asking: PrescribedTool | Any = caller.endpoint.tools[task.status_tool]
     bindings = [[each.variable, each.source, each.name, each.value] for each in asking.bindings]
     covered = [asking.operation.text, dict(task.variables), task.status, bindings]
     return [binding_of(caller, tool=each, method=METHOD, name=tool.name, arguments=covered) for each in (tool, asking)]
@@ -214,7 +205,7 @@ async def _polled(caller: Caller, job: Job) -> Job:
         CallError: there is no answer, or none with a status.
     """
     response = await execute(caller, job.request)
-    status = _text_at(response, job.task.status)
+    status = _status_at(response, job.task.status)
     if not status and response.get("errors"):
         raise GraphQLErrors(response["errors"], partial=response.get("data"))
     if not status:
@@ -222,18 +213,18 @@ async def _polled(caller: Caller, job: Job) -> Job:
     return replaced(job, response=response, status=status)
 
 
-def _value_at(response: JSONObject, path: str) -> Any:
+def _leaf_at(response: JSONObject, path: str) -> str | float:
+    """Return the value at a path of response keys; an empty string if it is null or not a leaf."""
     value: Any = response.get("data")
     for key in path.split("."):
         value = value.get(key) if isinstance(value, dict) else None
-    return value
+    return value if isinstance(value, str | int | float) else ""
 
 
-def _text_at(response: JSONObject, path: str) -> str:
-    """Return the value at a path of response keys as authors write it; an empty string if it is not a leaf."""
-    value = _value_at(response, path)
-    text = str(value) if isinstance(value, str | int | float) else ""
-    return text.lower() if isinstance(value, bool) else text
+def _status_at(response: JSONObject, path: str) -> str:
+    """Return the status at a path as authors write it, cut to the length of a sentence's part."""
+    value = _leaf_at(response, path)
+    return (str(value).lower() if isinstance(value, bool) else str(value))[:MAX_SAID_CHARS]
 
 
 async def _final_result(call: Call, job: Job) -> JSONObject:
@@ -243,7 +234,7 @@ async def _final_result(call: Call, job: Job) -> JSONObject:
         if job.outcome == "completed":
             return result
         end = "failed" if job.outcome == "failed" else "was cancelled"
-        words = text_block(f"The job {end}: its status is {job.said}.")
+        words = text_block(f"The job {end}: its status is {job.status}.")
         result = {**result, "content": [words, *result["content"]], "isError": True}
     except CallError as exc:
         call.fail(exc)
@@ -259,16 +250,16 @@ async def result_of_start(
     ``None`` if the answer is the result: it is final, its id is missing or too long, or the caller may not ask.
     """
     caller, states = call.caller, call.caller.services.states
-    if not all(_text_at(response, path) for path in task.variables.values()):
+    values = {name: _leaf_at(response, path) for name, path in task.variables.items()}
+    if "" in values.values():
         return None
-    values = {name: _value_at(response, path) for name, path in task.variables.items()}
     state: Any = {"values": values, "created": int(caller.services.clock()), "ttl_s": task.ttl_s}
     try:
         job = _job(caller, tool, task, **state)
         sealed = await states.seal(state, binding=_binding(caller, tool, task))
     except (CallError, AccessError):
         return None
-    job = replaced(job, id=f"{sealed.translate(_TO_URL)}.{tool.name}", status=_text_at(response, task.initial_status))
+    job = replaced(job, id=f"{sealed.translate(_TO_URL)}.{tool.name}", status=_status_at(response, task.initial_status))
     if job.outcome != "working" or len(job.id) > MAX_ID_CHARS:
         return None
     if takes_tasks(call):
@@ -301,7 +292,7 @@ async def _unfinished(call: Call, job: Job, tool: PrescribedTool) -> JSONObject:
     task = {**job.facts(call.caller.services.clock()), "statusTool": name}
     result = await result_of(call, tool, job.request, {**job.response, "extensions": {"task": task}})
     words = (
-        f"The job is not finished{f', its status is {job.said}' if job.status else ''}. For its result, call {name} "
+        f"The job is not finished{f', its status is {job.status}' if job.status else ''}. For its result, call {name} "
         f'with {{"taskId": "{job.id}"}} in {job.task.every_s} s or later. Do not start the job again.'
     )
     return {**result, "content": [text_block(words), *result["content"]]}
@@ -322,7 +313,3 @@ async def call_status_tool(call: Call, tool: PrescribedTool, arguments: JSONObje
             raise UnknownTask
         job = await _polled(call.caller, job)
         return await (_unfinished(call, job, tool) if job.outcome == "working" else _final_result(call, job))
-
-
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
