@@ -255,5 +255,7 @@ class _Starter:
         made = operation_tool(self.context, poll, declaration, flat=True, starter=self.compiled.key)
         tool: PrescribedTool | Any = made.tool
         entry = {**tool.entry, "inputSchema": ARGUMENTS}
-        changed = replaced(tool, entry=entry, arguments=ARGUMENTS, conditions=OPEN, polls=name)
+        # Lists and reports have the tool for callers who may start jobs; the server judges values of variables, too.
+        mask = tool.mask | self.context.conditions.without_variables(self.tool.mask)
+        changed = replaced(tool, entry=entry, arguments=ARGUMENTS, mask=mask, conditions=OPEN, polls=name)
         return replace(made, tool=changed, long_enums={})

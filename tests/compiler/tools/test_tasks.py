@@ -86,6 +86,16 @@ def test_query_that_fewer_callers_may_use_is_not_in_the_output_schema(tmp_path: 
     assert prescribed_tool(made, "export_status").mask
 
 
+def test_status_tool_has_the_conditions_of_the_tool_that_values_do_not_decide(tmp_path: Path) -> None:
+    rules = 'rules: [{fields: [export], condition: "?$jwt && $variables.filter:String == $jwt.sub:String"}]'
+    config = PUBLIC.replace("type: Mutation,", f"type: Mutation, {rules},")
+    whole = prescribed_tool(compiled(tmp_path / "a", files_of() | {"config.yaml": config}), "export_status")
+    config = config.replace(" && $variables.filter:String == $jwt.sub:String", "")
+    split = prescribed_tool(compiled(tmp_path / "b", files_of() | {"config.yaml": config}), "export_status")
+
+    assert (len(whole.mask), len(split.mask)) == (0, 1)
+
+
 def test_status_tool_is_listed_or_hidden_as_its_author_says(tmp_path: Path) -> None:
     assert not tool_of(tmp_path, "export_status").options.hidden
     assert tool_of(tmp_path, "export_status", statusTool="hidden").options.hidden

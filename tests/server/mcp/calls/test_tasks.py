@@ -407,3 +407,20 @@ def test_consent_comes_before_the_task(tmp_path: Path) -> None:
         assert task["resultType"] == "task"
         assert not {"requestState", "inputRequests"} & task.keys()
         assert site.get(task["taskId"]).result["status"] == "working"
+
+
+def test_tool_of_the_schema_may_start_a_job(tmp_path: Path) -> None:
+    with running_jobs() as jobs:
+        files = files_of(jobs.api.url)
+        files["operations/o.graphql"] = files["operations/o.graphql"].replace('@mcpTool(name: "export" )', "")
+        files[
+            "index.graphql"
+        ] = f"""extend schema @sdl(executables: [{{document: "operations/o.graphql", persist: true}}])
+            @tool(name: "export", prescribed: "Export")
+            {files["index.graphql"]}"""
+        with serving(compiled(tmp_path, files), jobs) as site:
+            task_id = site.start(arguments={"variables": {"filter": "new"}})
+            jobs.status["job-1"] = "SUCCESS"
+
+            assert site.get(task_id).result["status"] == "completed"
+            assert jobs.api.asked[0].json["variables"] == {"filter": "new"}
