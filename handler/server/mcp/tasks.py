@@ -113,7 +113,8 @@ async def answer_task_request(call: Call) -> JSONObject:
         raise InvalidParams(str(exc)) from exc
     except CallError as exc:
         call.fail(exc)
-        raise McpError(McpError.INTERNAL_ERROR, f"{exc} The job is not ended by this: ask again later.") from exc
+        advice = " This is not the end of the job: ask again later." if call.request.method == "tasks/get" else ""
+        raise McpError(McpError.INTERNAL_ERROR, f"{exc}{advice}") from exc
 
 
 def takes_tasks(call: Call) -> bool:

@@ -274,7 +274,7 @@ def test_failed_poll_is_an_error_after_which_the_job_may_be_asked_about_again(re
         del site.jobs.failing["State"]
 
         assert failed.json["error"]["code"] == -32603
-        assert failed.json["error"]["message"].endswith("The job is not ended by this: ask again later.")
+        assert failed.json["error"]["message"].endswith("This is not the end of the job: ask again later.")
         assert site.get(task_id).result["status"] == "working"
 
 
@@ -424,3 +424,32 @@ def test_tool_of_the_schema_may_start_a_job(tmp_path: Path) -> None:
 
             assert site.get(task_id).result["status"] == "completed"
             assert jobs.api.asked[0].json["variables"] == {"filter": "new"}
+
+
+@pytest.mark.parametrize("value", ["\ud800", "é\n\0", 7, 7.5, True, "x" * 900])
+def test_id_of_any_form_comes_back_to_the_api_as_it_is(value: Any, tmp_path: Path) -> None:
+    with running_site(tmp_path) as site:
+        site.jobs.failing["Export"] = Reply(body={"data": {"export": {"job": {"id": value, "status": "X\ud800\n"}}}})
+        site.jobs.failing["State"] = Reply(body={"data": {"job": {"status": "RUNNING", "file": None, "rows": None}}})
+
+        assert site.get(site.start()).result["status"] == "working"
+        assert site.jobs.api.asked[-1].json["variables"] == {"id": value}
+
+
+@pytest.mark.parametrize("job", [None, [], {}, {"id": None}, {"id": ["1"]}, {"id": {"a": 1}}, "1"])
+def test_answer_of_another_form_is_an_ordinary_result(job: Any, tmp_path: Path) -> None:
+    with running_site(tmp_path, options="output_schema: off") as site:
+        site.jobs.failing["Export"] = Reply(body={"data": {"export": {"job": job, "problem": "none"}}})
+
+        assert site.call().result["structuredContent"]["data"]["export"]["problem"] == "none"
+
+
+def test_failed_cancellation_is_an_error_that_does_not_hide_what_may_have_happened(tmp_path: Path) -> None:
+    with running_site(tmp_path, cancel='"Cancel"') as site:
+        task_id = site.start()
+        site.jobs.failing["Cancel"] = Reply(status=502, body=b"<html>")
+        error = site.ask("tasks/cancel", {"taskId": task_id}).json["error"]
+
+        assert error["code"] == -32603
+        assert "may have been carried out" in error["message"]
+        assert site.jobs.asked == ["Export", "Cancel"]
