@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import random
 import re
@@ -14,6 +15,7 @@ import pytest
 from tests.support.api import Reply
 from tests.support.endpoints import compiled
 from tests.support.jobs import KEY, START, TASKS, WITH_TASKS, files_of, running_jobs, running_site, serving
+from tests.support.sdk import Mode, sdk_client
 
 UNKNOWN = "Unknown task: this taskId is not one that you may use, or it is too old."
 NO_EXTENSION: dict[str, Any] = {}
@@ -453,3 +455,22 @@ def test_failed_cancellation_is_an_error_that_does_not_hide_what_may_have_happen
         assert error["code"] == -32603
         assert "may have been carried out" in error["message"]
         assert site.jobs.asked == ["Export", "Cancel"]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_official_client_finds_all_answers_within_the_output_schema(mode: Mode, tmp_path: Path) -> None:
+    async def ask() -> list[Any]:
+        async with sdk_client(site.function, mode=mode) as client:
+            await client.list_tools()
+            started = await client.call_tool("export", {})
+            assert started.structured_content
+            task = {"taskId": started.structured_content["extensions"]["task"]["taskId"]}
+            running = await client.call_tool("export_status", task)
+            site.jobs.status["job-1"] = "SUCCESS"
+            return [started, running, await client.call_tool("export_status", task)]
+
+    with running_site(tmp_path) as site:
+        results = asyncio.run(ask())
+
+    assert [each.is_error for each in results] == [False] * 3
+    assert results[-1].structured_content["data"]["job"]["status"] == "SUCCESS"
