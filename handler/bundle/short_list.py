@@ -113,13 +113,14 @@ def outer_levels(schema: JSONObject, max_bytes: int) -> JSONObject:
             return opened(definitions.get(str(part["$ref"]).removeprefix(REFERENCE), {}), depth + 1)
         if not isinstance(part, dict) or part.keys() <= _LEAF_KEYWORDS:
             return part, part
+        typed = {"type": part["type"]} if "type" in part else {}  # clients expect one at the root
         choices = part.get("anyOf", part.get("oneOf"))
         if isinstance(choices, list) and depth < MAX_REFERENCES:
             forms = [opened(each, depth + 1)[1] for each in choices]
             if len(part) == 1 and "anyOf" in part and all(map(is_, forms, choices)):
                 return part, part
-            return part, {"anyOf": [form for place, form in enumerate(forms) if form not in forms[:place]]}
-        return part, {"type": part["type"]} if "type" in part else {}
+            return part, {**typed, "anyOf": [form for place, form in enumerate(forms) if form not in forms[:place]]}
+        return part, typed
 
     top, root = opened(schema)
     room, waiting = max_bytes - schema_bytes(root), [(top, root)] if root is not top else []
@@ -146,7 +147,8 @@ def outer_levels(schema: JSONObject, max_bytes: int) -> JSONObject:
                 if part.get("additionalProperties") is False and len(below) == len(properties):
                     members["additionalProperties"] = "patternProperties" in part
                 members = {name: each for name, each in members.items() if each not in ({}, [], True)}
-        growth = schema_bytes(members) - (schema_bytes(form) if "anyOf" in members else 1)
+        replaced = schema_bytes({"anyOf": form["anyOf"]}) if "anyOf" in form else 1
+        growth = schema_bytes(members) - replaced
         if members and growth <= room:
             form.update(members)
             room -= growth
