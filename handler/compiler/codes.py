@@ -87,7 +87,7 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "Rename one of them.",
     ),
     "needs-state-key": (
-        "A tool asks its user, for which the function needs STILE_STATE_KEY.",
+        "A tool asks its user, or starts jobs, for which the function needs STILE_STATE_KEY.",
         "Set STILE_STATE_KEY where the function runs, and here for the check.",
     ),
     "no-audience": (

@@ -1,9 +1,9 @@
 """The sealed state that a client holds between the question of a call and the call with the answer.
 
 The server stores nothing: the state travels through the client, which is not trusted. So the state is sealed. A state
-that is changed, late, or sent for another call or caller is refused. So are the access tokens that the OAuth proxy
-issues itself, for identity assertions: a token holds the claims of the assertion, for one endpoint's MCP route. Every
-instance with the key of ``STILE_STATE_KEY`` can read it.
+that is changed, late, or sent for another call or caller is refused. So are the ids of tasks, and the access tokens
+that the OAuth proxy issues itself, for identity assertions: a token holds the claims of the assertion, for one
+endpoint's MCP route. Every instance with the key of ``STILE_STATE_KEY`` can read them.
 
 Source: MCP 2026-07-28, basic/patterns/mrtr ("requestState").
 """
