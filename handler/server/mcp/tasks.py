@@ -102,9 +102,11 @@ async def answer_task_request(call: Call) -> JSONObject:
             if call.request.method == "tasks/get":
                 job = await _polled(caller, job)
                 facts = job.facts(caller.services.clock())
+                if job.outcome not in ("completed", "failed"):
+                    return facts
                 # Source: the extension, "Task Status": a task whose result has ``isError`` is completed.
-                ended = job.outcome in ("completed", "failed")
-                return {**facts, "status": "completed", "result": await _final_result(call, job)} if ended else facts
+                result = {"resultType": "complete", **await _final_result(call, job)}
+                return {**facts, "status": "completed", "result": result}
             # The server asks nothing during a task, so an update has nothing for it.
             if call.request.method == "tasks/cancel" and job.task.cancel:
                 await execute(caller, _request(caller, job.task.cancel, job.values, name=job.tool.name))

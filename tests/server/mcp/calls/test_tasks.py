@@ -57,6 +57,7 @@ def test_task_is_found_at_once_and_completes_with_the_result_of_the_query(tmp_pa
         assert later["statusMessage"] == "The API's status of the job is RUNNING."
         job = {"status": "SUCCESS", "file": site.jobs.file, "rows": []}
         assert done["result"]["structuredContent"] == {"data": {"job": job}}
+        assert done["result"]["resultType"] == "complete"
         assert "isError" not in done["result"]
         assert done["taskId"] == task_id
         assert site.jobs.asked == ["Export", "State", "State", "State"]
