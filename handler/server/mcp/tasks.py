@@ -42,6 +42,8 @@ MAX_ID_CHARS = 2_000
 METHOD = "tasks"
 """Stands for the method in the binding, so that an id is not a ``requestState``, and the reverse."""
 
+LOST = "The API answers that it has no status of this job, so its result cannot be had."
+
 RESERVE_S = 2.0
 """Part of the time of a call that is left for its answer after the time to wait for the job."""
 
@@ -90,7 +92,7 @@ async def answer_task_request(call: Call) -> JSONObject:
     Raises:
         Rejected: the client does not declare the extension on this request.
         InvalidParams: the task is unknown; the error is equal for all reasons.
-        McpError: the API could not be asked, or gave no status. The job may be asked about again.
+        McpError: the API could not be asked, or gave errors. The job may be asked about again.
     """
     require_extension(call)
     call.note(decision="refused")
@@ -102,6 +104,9 @@ async def answer_task_request(call: Call) -> JSONObject:
             if call.request.method == "tasks/get":
                 job = await _polled(caller, job)
                 facts = job.facts(caller.services.clock())
+                if not job.status:
+                    error = {"code": McpError.INTERNAL_ERROR, "message": LOST}
+                    return {**facts, "status": "failed", "statusMessage": LOST, "error": error}
                 if job.outcome not in ("completed", "failed"):
                     return facts
                 # Source: the extension, "Task Status": a task whose result has ``isError`` is completed.
@@ -202,17 +207,15 @@ def _binding(caller: Caller, tool: PrescribedTool, task: Task) -> Any:
 
 
 async def _polled(caller: Caller, job: Job) -> Job:
-    """Ask the API about a job.
+    """Ask the API about a job. The status is empty if the API does not know the job.
 
     Raises:
-        CallError: there is no answer, or none with a status.
+        CallError: there is no answer, or errors in place of a status.
     """
     response = await execute(caller, job.request)
     status = _status_at(response, job.task.status)
     if not status and response.get("errors"):
         raise GraphQLErrors(response["errors"], partial=response.get("data"))
-    if not status:
-        raise UpstreamError("The API gave no status of the job, which may be new to it, or no longer known there.")
     return replaced(job, response=response, status=status)
 
 
@@ -315,4 +318,6 @@ async def call_status_tool(call: Call, tool: PrescribedTool, arguments: JSONObje
         if job.status_tool.name != tool.name:
             raise UnknownTask
         job = await _polled(call.caller, job)
+        if not job.status:
+            raise UpstreamError(LOST)
         return await (_unfinished(call, job, tool) if job.outcome == "working" else _final_result(call, job))

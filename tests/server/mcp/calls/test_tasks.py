@@ -264,10 +264,10 @@ def test_key_is_needed_that_sealed_the_id(tmp_path: Path) -> None:
         Reply(status=502, body=b"<html>"),
         Reply(status=429, body={"errors": [{"message": "slow down"}]}),
         Reply(body={"data": None, "errors": [{"message": "try later"}]}),
-        Reply(body={"data": {"job": None}}),
+        Reply(body={"data": {"job": None}, "errors": [{"message": "try later", "path": ["job"]}]}),
         Reply(body=b"{"),
     ],
-    ids=["bad gateway", "too many", "errors", "no job", "broken"],
+    ids=["bad gateway", "too many", "errors", "errors at the job", "broken"],
 )
 def test_failed_poll_is_an_error_after_which_the_job_may_be_asked_about_again(reply: Reply, tmp_path: Path) -> None:
     with running_site(tmp_path) as site:
@@ -279,6 +279,20 @@ def test_failed_poll_is_an_error_after_which_the_job_may_be_asked_about_again(re
         assert failed.json["error"]["code"] == -32603
         assert failed.json["error"]["message"].endswith("This is not the end of the job: ask again later.")
         assert site.get(task_id).result["status"] == "working"
+
+
+def test_job_that_the_api_does_not_know_is_a_failed_task(tmp_path: Path) -> None:
+    lost = "The API answers that it has no status of this job, so its result cannot be had."
+    with running_site(tmp_path) as site:
+        task_id = site.start()
+        site.jobs.status.clear()
+        task = site.get(task_id).result
+
+        assert (task["status"], task["statusMessage"]) == ("failed", lost)
+        assert task["error"] == {"code": -32603, "message": lost}
+        assert "result" not in task
+        asked = site.call("export_status", {"taskId": task_id})
+        assert (asked.result["isError"], asked.text) == (True, lost)
 
 
 def test_broken_connection_of_the_mutation_starts_no_second_job(tmp_path: Path) -> None:
