@@ -234,10 +234,12 @@ class _Starter:
     def _status_tool(self, poll: AuthorOperation) -> CompiledTool:
         """Return the tool that asks for the status of a job, for clients without tasks."""
         name, options = self.tool.name, self.options
+        hidden = options.hidden or self.values["required"] or self.values["statusTool"] == "hidden"
         status_options = replace(
             NO_OPTIONS,
             title=f"{options.title}: status" if options.title else "",
-            hidden=options.hidden or self.values["required"] or self.values["statusTool"] == "hidden",
+            hidden=hidden,
+            pinned=options.pinned and not hidden,
             scopes=options.scopes,
             condition=options.condition,
             limits=options.limits,

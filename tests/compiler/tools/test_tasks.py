@@ -100,6 +100,9 @@ def test_status_tool_is_listed_or_hidden_as_its_author_says(tmp_path: Path) -> N
     assert not tool_of(tmp_path, "export_status").options.hidden
     assert tool_of(tmp_path, "export_status", statusTool="hidden").options.hidden
     assert tool_of(tmp_path, "export_status", required="true").options.hidden
+    pinned = EXPORT.replace('"export")', '"export", pinned: true)')
+    assert tool_of(tmp_path, "export_status", export=pinned).options.pinned
+    assert not tool_of(tmp_path, "export_status", export=pinned, statusTool="hidden").options.pinned
 
 
 def test_status_is_found_in_a_fragment_on_an_interface(tmp_path: Path) -> None:
