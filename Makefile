@@ -329,10 +329,11 @@ WITHOUT_CODE := --override requirements/without-code.txt
 WITHOUT_JWT := --override requirements/without-jwt.txt
 
 # Bytes depend on the commit alone: its time is the time of every file (https://reproducible-builds.org/specs/source-date-epoch).
+# An archive without its commit has the time that the build backend takes.
 .PHONY: dist
 dist: $(RUN_STAMP)  ## A wheel and an sdist in dist/, the same bytes from the same commit, and their digests
 	rm -rf dist
-	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} $(VENV)/bin/python -m hatchling build --target wheel --target sdist --directory dist
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct || echo 1580601600)} $(VENV)/bin/python -m hatchling build --target wheel --target sdist --directory dist
 	@cd dist && sha256sum *
 
 .PHONY: release-check

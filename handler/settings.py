@@ -17,6 +17,7 @@ from handler.http.addresses import STRICT, AddressRules, is_host_pattern
 
 MIN_LOG_KEY_CHARS = MIN_STATE_KEY_CHARS = 32
 MAX_STATE_KEYS = 2
+MAX_CATALOG = 50
 
 MODULE = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
 
@@ -58,6 +59,7 @@ class Settings:
 
     bundles: str  # STILE_BUNDLES: a folder, or s3://bucket/prefix
     preload: tuple[str, ...] = ()  # STILE_PRELOAD: folder/name, comma-separated; loaded during init
+    catalog: tuple[str, ...] = ()  # STILE_CATALOG: folder/name, comma-separated; in /.well-known/ai-catalog.json
     refresh_s: float = 60.0  # STILE_REFRESH_S: age after which a bundle is fetched again
     max_stale_s: float = 300.0  # STILE_MAX_STALE_S: age after which requests wait for that fetch
     cache_mb: int = 128  # STILE_CACHE_MB: memory for the cached endpoints
@@ -89,6 +91,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     return Settings(
         bundles=bundles,
         preload=_list(environ, "STILE_PRELOAD", ENDPOINT_NAME.fullmatch, "folder/name, several separated by commas"),
+        catalog=_catalog(environ),
         refresh_s=_seconds(environ, "STILE_REFRESH_S", 60.0),
         max_stale_s=_seconds(environ, "STILE_MAX_STALE_S", 300.0),
         cache_mb=_megabytes(environ, "STILE_CACHE_MB", 128),
@@ -263,6 +266,14 @@ def _text(text: str, name: str, fits: Callable[[str], object], expected: str) ->
 
 def _list(environ: Mapping[str, str], name: str, fits: Callable[[str], object], expected: str) -> tuple[str, ...]:
     return tuple(_text(part, name, fits, expected) for part in separated(environ.get(name, "")))
+
+
+def _catalog(environ: Mapping[str, str]) -> tuple[str, ...]:
+    expected = f"folder/name, at most {MAX_CATALOG}, separated by commas"
+    names = _list(environ, "STILE_CATALOG", ENDPOINT_NAME.fullmatch, expected)
+    if len(names) > MAX_CATALOG:
+        raise SettingsError("STILE_CATALOG", f"{len(names)} names", expected=expected)
+    return tuple(dict.fromkeys(names))
 
 
 def separated(text: str) -> tuple[str, ...]:

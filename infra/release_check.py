@@ -76,9 +76,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.notes is not None:
         return print_notes(options.root, options.notes)
     packages = options.packages or packages_of(options.root)
-    problems = list(problems_of_commit(options.root))
+    problems: list[str] = []
     with TemporaryDirectory() as folder:
         try:
+            problems += problems_of_commit(options.root)
             dist = build_twice(options.root, Path(folder))
             problems += list_contents(dist)
             fetch_packages(options.root, packages)

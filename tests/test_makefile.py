@@ -84,9 +84,15 @@ def test_whole_of_the_page_is_for_its_own_target() -> None:
 
 def test_folders_that_ci_leaves_out_of_the_run_with_coverage_have_steps_of_their_own() -> None:
     text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    corpora = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ncorpora:")[2]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    corpora = makefile.partition("\ncorpora:")[2]
 
-    assert re.findall(r"--ignore (\S+?)[\s\"]", text) == ["tests/corpora", "tests/distribution", "tests/work"]
+    (covered,) = [each for each in text.splitlines() if "--cov" in each]
+    folders = ["tests/corpora", "tests/distribution", "tests/work"]
+    assert re.findall(r"--ignore (\S+?)[\s\"]", covered) == [*folders, "$APPLIED"]
+    assert "APPLIED=tests/infra/test_terraform_applied.py\n" in text
+    assert "make terraform\n" in text
+    assert "tests/infra/test_terraform_applied.py" in makefile.partition("\nterraform:")[2].partition("\n\n")[0]
     assert "make corpora\n" in text
     assert "pytest tests/corpora" in corpora
     assert "pytest --quiet tests/work\n" in text

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from handler.answers.plan import CHARACTERS, Argument, CutPlace, Member, Members, Spot
+from handler.answers.plan import CHARACTERS, Argument, CutPlace, Member, Members, Spot, with_outer
 from handler.cold.records import record
 from handler.strict_json import JSONObject, to_well_formed_json
 
@@ -176,7 +176,7 @@ class Outline:
         """
         rest = dict(value)
         keys_of_units = set[str]()
-        groups = [*_groups(rest, members, paging or (ends.paging if ends else {}))]
+        groups = [*_groups(rest, members, with_outer(paging, ends.paging if ends else {}))]
         own = PageEnds(rest, members, paging)
         ends = own if own.marks else ends
         for keys, arguments in groups:
@@ -187,7 +187,11 @@ class Outline:
                 backward="last" in roles and "first" not in roles,
                 continues=self._form.continues,
                 ends=ends if keys[0] in members.rows or not members.rows else None,
+                total=next((rest[key] for key in members.counts if type(rest.get(key)) is int), None),
+                counts=members.offers_counts,
             )
+            if len(groups) > 1 and keys[0] not in members.rows:
+                rows = replace(rows, total=None, counts=())
             lists = {key: rest[key] for key in keys}
             if _may_cut(lists, [members.of(rest)[key] for key in keys], rows):
                 self.units.append(CuttableRows(lists, rest, spot, members=members, paging=rows))
@@ -224,7 +228,7 @@ def _groups(
         yield rows, paging
     alone = [] if rows else objects or others
     for key in others:
-        yield (key,), plans[key].paging or (paging if alone == [key] else {})
+        yield (key,), with_outer(plans[key].paging, paging if alone == [key] else {})
 
 
 def _may_cut(lists: Mapping[str, list[Any]], plans: Sequence[Member], paging: Paging) -> bool:
@@ -245,6 +249,8 @@ class Paging:
     backward: bool = False
     continues: bool = False
     ends: PageEnds | None = None  # ``None``: nothing that names an end is about the list
+    total: int | None = None
+    counts: tuple[str, ...] = ()
 
     @property
     def naming(self) -> list[_Mark]:
@@ -354,7 +360,10 @@ class CuttableText:
         length = bisect_right(lengths, room, key=lambda length: json_size(text[:length]))
         self._holder[self._key] = text[:length] + ELLIPSIS
         path, origin = self._spot.path, self._spot.origin
-        place = CutPlace(path=path, origin=origin, kept=length, dropped=len(text) - length, of=CHARACTERS, paging={})
+        sample, dropped = {"": [text[length:]]}, len(text) - length
+        place = CutPlace(
+            path=path, origin=origin, kept=length, dropped=dropped, of=CHARACTERS, paging={}, sample=sample
+        )
         return Kept(size=self._room, places=(place,))
 
 
@@ -472,6 +481,7 @@ class CuttableRows:
     def _place(self, kept: int) -> CutPlace:
         key, arguments = next(iter(self._lists)), self._paging.arguments
         spot = self._spot.to(key)
+        dropped = self._rows(kept, self._length)
         return CutPlace(
             path=spot.path,
             origin=spot.origin,
@@ -482,8 +492,13 @@ class CuttableRows:
             cursor=self._cursor(kept - 1) if kept else None,
             paging=arguments,
             pages="page" in arguments or bool(self._paging.naming),
-            rows=tuple(self._lists[key][:SAMPLE]),
-            plan=self._plans[key],
+            sample={  # by odd steps, because every second item may be null
+                key: items[:: max(1, len(items) // SAMPLE) | 1][:SAMPLE]
+                for key, items in zip(self._lists, dropped, strict=True)
+            },
+            plans=self._plans,
+            total=self._paging.total,
+            counts=self._paging.counts,
         )
 
     def _cursor(self, row: int) -> Any:

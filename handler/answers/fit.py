@@ -8,12 +8,14 @@ from dataclasses import field, replace
 from typing import Any
 
 from handler.answers.cut import SAMPLE, CutForm, Kept, cut, json_size
-from handler.answers.plan import CHARACTERS, ITEMS, Argument, CutPlace, Member, Members, Start
+from handler.answers.plan import CHARACTERS, FILTER, ITEMS, Argument, CutPlace, Member, Members, Start
 from handler.cold.records import record
 from handler.errors.upstream import ResultTooLarge
+from handler.list_entries import BYTES_PER_TOKEN
 from handler.strict_json import JSONObject, to_well_formed_json
+from handler.text.sentences import counted
 
-ENVELOPE_BYTES = 100
+ENVELOPE_BYTES = 150
 """The room for ``extensions``, and for the bytes that the first note has more than the least."""
 
 TRIES = 4
@@ -122,7 +124,7 @@ def _note(place: CutPlace, limit: ResultLimit, errors: Sequence[Any]) -> JSONObj
     # Arguments of the API beside a cursor would be other arguments than those that the cursor is for.
     if limit.continue_at and place.of == ITEMS and (limit.start or not limit.form.find_next(place)):
         note |= limit.continue_at(place)
-    return note
+    return limit.form.priced(note, place)
 
 
 MAX_FIELDS = 3
@@ -130,6 +132,12 @@ MAX_FIELDS = 3
 
 SMALL = 50
 """Fields with a smaller part of the bytes than one of so many are not named."""
+
+MAX_FILTERS = 5
+"""Arguments that a note names."""
+
+MAX_NOTE_BYTES = 400
+"""The longest note with the filters and counts of a field, without ``next``."""
 
 MAX_NEXT_BYTES = 4_000
 """The longest ``next`` of a note. It repeats the values that stand beside the one to give."""
@@ -190,13 +198,33 @@ class CallForm:
         argument = place.paging.get(role)
         return argument if argument and (argument.variable or self.writes_text) else None
 
+    def priced(self, note: JSONObject, place: CutPlace) -> JSONObject:
+        """Return a note with the size of the rest, and the filters and counts of the field, if it stays short."""
+        size = sum(json_size(each) for items in place.sample.values() for each in items)
+        if place.of == ITEMS:
+            size = size * place.dropped // len(next(iter(place.sample.values())))
+        tokens = max(1, size // BYTES_PER_TOKEN)
+        note = {**note, "tokens": tokens}
+        if self.mutates or place.nested or place.of == CHARACTERS:
+            return note
+        roles = sorted(role for role in place.paging if role.startswith(FILTER))
+        filters = [_name_of(each) for role in roles if (each := self._usable(place, role))][:MAX_FILTERS]
+        counts = list(place.counts[:1] if self.writes_text and place.total is None else ())
+        members = {"total": place.total, "filters": filters, "counts": counts}
+        how = f"{note['how']} Left: {counted(place.dropped, 'item')}, about {tokens:,} tokens."
+        how += f" To narrow it: {', '.join(filters)}." if filters else ""
+        how += f" To count it: {', '.join(counts)}." if counts else ""
+        longer = {**note, **{name: value for name, value in members.items() if value not in (None, [])}, "how": how}
+        return longer if json_size({**longer, "next": None}) <= MAX_NOTE_BYTES else note
+
     def _narrow(self, place: CutPlace) -> str:
         size = self._usable(place, "size") if place.pages else None
         if size:
             page = ", from the first page on" if "page" in place.paging else ""
             return f"No other page has the rest: call again with a smaller {_name_of(size)}{page}."
-        rows = {"": list(place.rows)}
-        fields = _largest_fields(rows, Members(fields={"": place.plan})) if place.plan else ""
+        names = {key: key if len(place.sample) > 1 else "" for key in place.sample}
+        rows = {names[key]: list(items) for key, items in place.sample.items()}
+        fields = _largest_fields(rows, Members(fields={names[key]: plan for key, plan in place.plans.items()}))
         if self.writes_text:
             return f"Ask for fewer fields{f', of which the largest are {fields}' if fields else ''}."
         largest = f" The largest fields are {fields}." if fields else ""

@@ -7,7 +7,7 @@ answer is too large. Response keys without an entry stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -23,6 +23,12 @@ OFFSETS = ("offset", "skip")
 
 PAGES = ("page", "pageNumber", "page_number", "pageIndex", "page_index")
 """Arguments that number pages."""
+
+FILTER = "filter:"
+"""Begins the role of an argument that narrows a list; its name follows."""
+
+COUNTS = ("totalcount", "total", "totalitems", "totalresults", "totalelements", "count", "filteredcount")
+"""Fields beside a list that count all its items; in small letters, without ``_``."""
 
 TOKENS = (
     *("cursor", "endcursor", "nextcursor", "nextpagecursor", "nexttoken", "nextpagetoken", "continuationtoken"),
@@ -62,7 +68,8 @@ class Member:
     depth: int = 0
     below: Members | None = None
     string: bool = False
-    paging: Mapping[str, Argument] = field(default_factory=dict)  # first | last | after | before | offset | page | size
+    # first | last | after | before | offset | page | size, and arguments that narrow the list: FILTER and a name
+    paging: Mapping[str, Argument] = field(default_factory=dict)
     any: bool = False  # the value says by itself if it is a list, an object or a string
 
     @property
@@ -82,6 +89,8 @@ class Members:
     info: Mapping[str, str] = field(default_factory=dict)  # of a PageInfo: response key -> field
     tokens: tuple[str, ...] = ()  # cursors beside a list that name its end
     nullable: tuple[str, ...] = ()  # of the keys of tokens and info
+    counts: tuple[str, ...] = ()  # numbers beside a list that count all its items
+    offers_counts: tuple[str, ...] = field(default=(), compare=False)  # such fields, not selected; this is not stored
     offers_cursors: bool = field(default=False, compare=False)  # of edges, selected or not; this is not stored
     any: bool = False  # every member is like ANYTHING
 
@@ -96,7 +105,7 @@ OPEN_MEMBERS = Members(fields={}, any=True)
 ANYTHING = Member(depth=1, below=OPEN_MEMBERS, string=True, any=True)
 
 
-LISTS = ("rows", "cursors", "page_info", "tokens", "nullable")
+LISTS = ("rows", "cursors", "page_info", "tokens", "nullable", "counts")
 
 
 def write_plan(root: Members) -> str:
@@ -224,8 +233,11 @@ class CutPlace:
     cursor: Any = None  # of the kept row at the cut; ``None`` if the answer has none
     paging: Mapping[str, Argument]
     pages: bool = False  # the answer, or an argument, leads to other pages
-    rows: tuple[Any, ...] = ()  # some of the API's items, for the sizes of their fields
-    plan: Member | None = None  # of a list of ``rows``
+    # Some of the dropped items of each list, for the sizes of their fields, or the dropped text under an empty key.
+    sample: Mapping[str, Sequence[Any]]
+    plans: Mapping[str, Member] = field(default_factory=dict)  # of the lists
+    total: int | None = None  # all items that the API has, if the answer says so
+    counts: tuple[str, ...] = ()  # fields that would say so
 
     @property
     def seen(self) -> int:
@@ -311,6 +323,11 @@ class Start:
         if isinstance(value, dict) and member.below and path:
             return self.rest_of(value, member.below, path)
         return value
+
+
+def with_outer(paging: Mapping[str, Argument], outer: Mapping[str, Argument]) -> Mapping[str, Argument]:
+    """Return the arguments that page a list: those of a field around it, if its own field does not page."""
+    return paging if any(not role.startswith(FILTER) for role in paging) else {**outer, **paging}
 
 
 def emptied(value: Any, member: Member) -> Any:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from handler.bundle.tools import PrescribedTool
+from handler.bundle.tools import PrescribedTool, Shortening
 from handler.json_schema.input_types import SharedTypes
 from handler.json_schema.shortening import shorten_schema
 from handler.lru import Lru
@@ -15,7 +13,7 @@ from handler.strict_json import JSONObject
 MAX_WHOLE_BYTES = 24_000
 """The size of an input schema that a caller asks for by the name of its tool."""
 
-_Rules = tuple[int, bool, tuple[tuple[str, str], ...]]
+_Rules = tuple[int, bool, bool, tuple[tuple[str, str], ...]]
 
 
 def listed_entry(tool: PrescribedTool, outcome: Mask) -> JSONObject:
@@ -38,9 +36,7 @@ class ListedEntries:
         """Return the entry as the function ``listed_entry`` does."""
         rules, schema = tool.shortening, tool.entry["inputSchema"]
         if rules:
-            shown_by = {name: way for way, names in rules.shown_by.items() for name in names}
-            short = self._short(schema, outcome, max_bytes=rules.max_bytes, recursive=rules.recursive, ways=shown_by)
-            return _with_schema(tool, short)
+            return _with_schema(tool, self._short(schema, outcome, rules, inline=True))
         return _with_schema(tool, self._guarded.seen_by(schema, outcome)) if tool.conditions else tool.entry
 
     def whole(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
@@ -48,19 +44,24 @@ class ListedEntries:
         rules, schema = tool.shortening, tool.entry["inputSchema"]
         if rules is None:
             return _with_schema(tool, tool.whole) if tool.whole else self.listed(tool, outcome)
-        return _with_schema(
-            tool, self._short(schema, outcome, max_bytes=MAX_WHOLE_BYTES, recursive=rules.recursive, ways={})
-        )
+        rules = Shortening(max_bytes=MAX_WHOLE_BYTES, recursive=rules.recursive, shown_by={})
+        return _with_schema(tool, self._short(schema, outcome, rules, inline=False))
 
-    def _short(
-        self, schema: JSONObject, outcome: Mask, *, max_bytes: int, recursive: bool, ways: Mapping[str, str]
-    ) -> JSONObject:
+    def _short(self, schema: JSONObject, outcome: Mask, rules: Shortening, *, inline: bool) -> JSONObject:
+        ways = {name: way for way, names in rules.shown_by.items() for name in names}
+
         def shorten() -> JSONObject:
-            visible = self._guarded.seen_by(schema, outcome)
-            return shorten_schema(visible, max_bytes=max_bytes, recursive=recursive, shown_by=ways, shared=self._types)
+            return shorten_schema(
+                self._guarded.seen_by(schema, outcome),
+                max_bytes=rules.max_bytes,
+                recursive=rules.recursive,
+                inline=inline,
+                shown_by=ways,
+                shared=self._types,
+            )
 
-        rules = max_bytes, recursive, tuple(sorted(ways.items()))
-        return self._shortened.use_or_make((id(schema), outcome, rules), shorten)
+        key = id(schema), outcome, (rules.max_bytes, rules.recursive, inline, tuple(sorted(ways.items())))
+        return self._shortened.use_or_make(key, shorten)
 
 
 def _with_schema(tool: PrescribedTool, schema: JSONObject) -> JSONObject:

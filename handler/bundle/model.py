@@ -15,6 +15,7 @@ from handler.errors.infrastructure import BundleError
 from handler.list_entries import LIST_BUDGET
 from handler.policy.evaluation import Mask
 from handler.policy.predicates import Predicate
+from handler.strict_json import JSONObject
 
 ENDPOINT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*/[A-Za-z][A-Za-z0-9_-]*")
 
@@ -45,7 +46,11 @@ class Bundle:
     log: CallLog | None = None  # facts of calls that the author wants in the log, too
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of words in questions about tools
     skills: tuple[Skill, ...] = ()  # in the order of their names
-    list_budget: int = LIST_BUDGET  # tokens of a caller's list of tools; 0: no limit but a page
+    list_budget: int = LIST_BUDGET  # tokens of a caller's list of tools; 0: those of a page
+    version: str = "0"  # for clients, if the author gives none
+    server: JSONObject = field(default_factory=dict)  # the author's members of ``serverInfo``; may not be valid
+    listed: bool = False  # a public Server Card shows them
+    software: bool = True  # introductions name Stile and its release
 
     def max_result_bytes(self, tool: Tool) -> int:
         """Return the limit of a tool's results; 0 if there is none."""

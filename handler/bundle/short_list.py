@@ -8,13 +8,14 @@ added, so that a list with one more tool is about as long as before. The result 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import inf
 from operator import is_
 from typing import Any
 
 from handler.json_schema.fast_path import REFERENCE
 from handler.json_schema.shortening import schema_bytes, with_fewer_descriptions
-from handler.strict_json import Entries, Entry, JSONObject
+from handler.strict_json import Entries, Entry, JSONObject, to_json_bytes
 
 MOST_UNUSED = 1 / 24
 """The part of its budget that a list far above it leaves to vendors, whose APIs put some 40 bytes around each tool."""
@@ -22,7 +23,7 @@ MOST_UNUSED = 1 / 24
 LEAST_BYTES = 120
 """A smaller part of an output schema says nothing: some tools get as much, and the others none."""
 
-MAX_REFERENCES = 8
+MAX_REFERENCES = 4
 """References, or choices, that lead to each other. In an author's schema they may lead to themselves."""
 
 INPUT, OUTPUT = "inputSchema", "outputSchema"
@@ -105,25 +106,12 @@ def outer_levels(schema: JSONObject, max_bytes: int) -> JSONObject:
     A part that does not fit is any value of its type, or is not named. Only keywords are read below which a schema
     may accept more without the whole accepting less. References are resolved.
     """
-    definitions = schema.get("$defs", {})
-
-    def opened(part: Any, depth: int = 0) -> tuple[Any, Any]:
-        """Return a part without references, and its form with nothing below; the part again if that is all of it."""
-        if isinstance(part, dict) and "$ref" in part and depth < MAX_REFERENCES:
-            return opened(definitions.get(str(part["$ref"]).removeprefix(REFERENCE), {}), depth + 1)
-        if not isinstance(part, dict) or part.keys() <= _LEAF_KEYWORDS:
-            return part, part
-        typed = {"type": part["type"]} if "type" in part else {}  # clients expect one at the root
-        choices = part.get("anyOf", part.get("oneOf"))
-        if isinstance(choices, list) and depth < MAX_REFERENCES:
-            forms = [opened(each, depth + 1)[1] for each in choices]
-            if len(part) == 1 and "anyOf" in part and all(map(is_, forms, choices)):
-                return part, part
-            return part, {**typed, "anyOf": [form for place, form in enumerate(forms) if form not in forms[:place]]}
-        return part, typed
-
-    top, root = opened(schema)
-    room, waiting = max_bytes - schema_bytes(root), [(top, root)] if root is not top else []
+    opened = partial(_opened, {REFERENCE + name: each for name, each in schema.get("$defs", {}).items()})
+    top, root = opened({name: each for name, each in schema.items() if name != "$id"})
+    is_cut = root is not top
+    if "type" in schema:  # clients refuse a whole list for one output schema without it
+        root = {**root, "type": schema["type"]}
+    room, waiting = max_bytes - schema_bytes(root), [(top, root)] if is_cut else []
     for part, form in waiting:
         below: dict[str, tuple[Any, Any]] = {}
         members: JSONObject = {}
@@ -147,8 +135,7 @@ def outer_levels(schema: JSONObject, max_bytes: int) -> JSONObject:
                 if part.get("additionalProperties") is False and len(below) == len(properties):
                     members["additionalProperties"] = "patternProperties" in part
                 members = {name: each for name, each in members.items() if each not in ({}, [], True)}
-        replaced = schema_bytes({"anyOf": form["anyOf"]}) if "anyOf" in form else 1
-        growth = schema_bytes(members) - replaced
+        growth = schema_bytes({**form, **members}) - schema_bytes(form)
         if members and growth <= room:
             form.update(members)
             room -= growth
@@ -156,3 +143,21 @@ def outer_levels(schema: JSONObject, max_bytes: int) -> JSONObject:
                 below.pop("errors", None)  # of a GraphQL response, the same for each tool
             waiting += [pair for pair in below.values() if pair[0] is not pair[1]]
     return dict(root)
+
+
+def _opened(definitions: JSONObject, part: Any, depth: int = 0) -> tuple[Any, Any]:
+    """Return a part without references, and its form with nothing below; the part again if that is all of it."""
+    if not isinstance(part, dict) or part.keys() <= _LEAF_KEYWORDS:
+        return part, part
+    form = {"type": part["type"]} if "type" in part else {}
+    if "$id" in part:  # its references lead to definitions of its own
+        return form, form
+    if "$ref" in part and depth < MAX_REFERENCES:
+        return _opened(definitions, definitions.get(str(part["$ref"]), {}), depth + 1)
+    choices = part.get("anyOf", part.get("oneOf"))
+    if isinstance(choices, list) and depth < MAX_REFERENCES:
+        forms = [_opened(definitions, each, depth + 1)[1] for each in choices]
+        if len(part) == 1 and "anyOf" in part and all(map(is_, forms, choices)):
+            return part, part
+        return part, {"anyOf": [*{to_json_bytes(each): each for each in forms}.values()]}  # 1 is not true
+    return part, form

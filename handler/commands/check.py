@@ -39,6 +39,11 @@ EXIT_CODES = {REFUSED: "an endpoint has problems; with --strict, also if there a
 
 HEADINGS = ("tool", "kind", "runs", "types", "bytes", "~tokens", "listed", "anonymous")
 
+MAX_ROWS = 30
+"""Tools that have a line each, as many as a screen has room for. ``--full`` and ``--json`` have all of them."""
+
+TOTALS = ("tools", "bytes", "~tokens", "listed")
+
 MAX_GROUPS = 5
 MAX_NAMED = 8
 """The limits of each printed list of coordinates that hiding takes along. ``--json`` has all coordinates."""
@@ -59,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="fail if models find the answers of a smaller share of questions.yaml, as 0.8",
     )
+    parser.add_argument("--full", action="store_true", help=f"print a line for each tool, also of more than {MAX_ROWS}")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead")
     parser.add_argument("--explain", metavar="CODE", action=_Explain, help="explain a code and its remedy")
 
@@ -121,7 +127,7 @@ def run(options: argparse.Namespace) -> int:
         show_json({"endpoints": [record["report"] for _, record in checks]})
     else:
         for _, record in checks:
-            _show(record)
+            _show(record, is_full=options.full)
         _sum_up([outcome for outcome, _ in checks], warnings=warnings, refused=refused, missed=missed)
     return REFUSED if refused or missed or any(outcome.problems for outcome, _ in checks) else DONE
 
@@ -201,15 +207,32 @@ def _report(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _show(record: Record) -> None:
-    if record["rows"] is None:
+def _show(record: Record, *, is_full: bool) -> None:
+    rows = record["rows"]
+    if rows is None:
         return
     for warning in record["warnings"]:
         say(warning, "yellow")
-    show_table(record["endpoint"], HEADINGS, record["rows"])
+    if is_full or len(rows) <= MAX_ROWS:
+        show_table(record["endpoint"], HEADINGS, rows)
+    else:
+        _show_kinds(record["endpoint"], rows)
     for sentence, style in record["sentences"]:
         say(sentence, style)
     say("")
+
+
+def _show_kinds(endpoint: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Print the number and cost of the tools of each kind, and the names of the largest."""
+    tools = [dict(zip(HEADINGS, row, strict=True)) for row in rows]
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for tool in tools:
+        groups.setdefault(tool["kind"], []).append({**tool, "tools": 1, "listed": int(tool["listed"] == "yes")})
+    totals = [(kind, *(sum(each[name] for each in group) for name in TOTALS)) for kind, group in groups.items()]
+    show_table(endpoint, ("kind", *TOTALS), totals)
+    by_size = sorted(tools, key=lambda each: -each["bytes"])
+    largest = ", ".join(f"{each['tool']} ({each['bytes']} bytes)" for each in by_size[:MAX_GROUPS])
+    say(f"The largest are {largest}. --full prints a line for each of the {len(rows)} tools.")
 
 
 def _on_consequences(groups: Sequence[TakenAlong]) -> Iterator[str]:

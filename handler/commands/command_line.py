@@ -126,13 +126,20 @@ def with_own_name(text: str) -> str:
     Source: PEP 610, "direct_url.json".
     """
     name = DISTRIBUTION if Path(sys.argv[0]).stem == DISTRIBUTION else "stile"
-    if "UV" in os.environ and "UV_RUN_RECURSION_DEPTH" not in os.environ and PROPOSED.search(text):
-        from importlib.metadata import distribution  # with the parser of mails, 40 ms of each command
+    if PROPOSED.search(text) and _is_run_by_uvx():
+        from importlib.metadata import distributions  # with the parser of mails, 40 ms of each command
 
-        origin = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
-        url = "+".join(filter(None, (origin.get("vcs_info", {}).get("vcs"), origin.get("url"))))
-        name = f"uvx --from {shlex.quote(url)} {DISTRIBUTION}" if url else f"uvx {DISTRIBUTION}"
+        for package in distributions(name=DISTRIBUTION):  # none of a clone on PYTHONPATH
+            origin = json.loads(package.read_text("direct_url.json") or "{}")
+            url = "+".join(filter(None, (origin.get("vcs_info", {}).get("vcs"), origin.get("url"))))
+            name = f"uvx --from {shlex.quote(url)} {DISTRIBUTION}" if url else f"uvx {DISTRIBUTION}"
     return PROPOSED.sub(lambda found: f"{found[1]}{name} ", text)
+
+
+def _is_run_by_uvx() -> bool:
+    """Return whether this environment is in the cache of uv. A program of `uvx` may start commands of others."""
+    is_by_uv = "UV" in os.environ and "UV_RUN_RECURSION_DEPTH" not in os.environ
+    return is_by_uv and any((folder / "CACHEDIR.TAG").exists() for folder in Path(sys.prefix).parents)
 
 
 def exit_code_lines(codes: Mapping[int, str]) -> list[str]:

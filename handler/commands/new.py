@@ -197,8 +197,10 @@ def _merge(own: bytes | None, before: bytes | None, now: bytes | None) -> bytes 
         merged = now
     elif lines is None:
         raise ValueError("it was deleted or renamed")
-    elif before is None or now is None:
-        raise ValueError(f"it was changed, and the release {'adds' if before is None else 'removes'} it")
+    elif before is None:
+        raise ValueError("the release adds another file of that name")
+    elif now is None:
+        raise ValueError("it was changed, and the release removes it")
     elif lines.count(before) == 1 and before not in now:
         merged = lines.replace(before, now)
     else:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any
 
 from handler.bundle.model import ENDPOINT_NAME
@@ -20,7 +22,8 @@ from handler.commands.schema_source.source_options import (
     joined_headers,
 )
 from handler.errors.infrastructure import HttpError, ObjectNotFound
-from handler.http.client import HttpClient, HttpRequest
+from handler.http.client import HttpClient, HttpRequest, HttpResponse
+from handler.settings import MAX_CATALOG
 from handler.storage.publishing import ObjectHead, PublishStorage
 from handler.strict_json import JSONObject, parse_json
 from handler.text.sentences import counted
@@ -74,6 +77,7 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
     names = [each.endpoint for each in described]
     history = for_each(names, lambda name: storage.versions(bundle_key(name)) if needs_history else ())
     answers = _wait_until_served(http, described, history, options=options, headers=headers) if options.url else {}
+    unlisted = _names_without_card(http, options.url, headers=headers.fields) if options.url else []
     rows = [each.plain() for each in described]
     for row in rows:
         name = row["endpoint"]
@@ -83,7 +87,8 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
             row["versions"] = [_plain_version(storage, name, each) for each in history[name]]
     reads = warn_of_format(storage)
     if options.json:
-        show_json({"location": storage.location, "functionFormat": reads, "endpoints": rows})
+        listing = {"unlisted": unlisted} if options.url else {}
+        show_json({"location": storage.location, "functionFormat": reads, "endpoints": rows, **listing})
     else:
         _show(storage.location, rows, options)
     for name in missing:
@@ -91,6 +96,8 @@ def _report(storage: PublishStorage, http: HttpClient, options: argparse.Namespa
             removed = storage.versions(bundle_key(name))
             _show_versions(name, [_plain_version(storage, name, each) for each in removed])
         complain(f"{name}: not published at {storage.location}")
+    for name in unlisted:
+        complain(f"{name}: STILE_CATALOG names it, and it has no Server Card: set server.listed, and publish it")
     bad = missing or any(each.fault for each in described) or any(each != SERVED for each in answers.values())
     return REFUSED if bad else DONE
 
@@ -149,17 +156,8 @@ def _ask_function(http: HttpClient, url: str, versions: Sequence[str], *, header
     ids = ""
     for version in versions:
         ids = f"{ids} {version}".strip() if len(ids) + len(version) < MAX_HEADER_CHARS else ids
-    request = HttpRequest(
-        method="GET",
-        url=url,
-        headers={"accept": "application/json", "stile-versions": ids, **headers},
-        timeout_s=30,
-        max_bytes=2_000_000,
-        repeatable=True,
-        guarded=False,
-    )
     try:
-        response = http.send(request)
+        response = _get(http, url, {"accept": "application/json", "stile-versions": ids, **headers})
     except HttpError as exc:
         return f"no answer: {exc}"
     if response.status != 200:
@@ -178,6 +176,32 @@ def _ask_function(http: HttpClient, url: str, versions: Sequence[str], *, header
             return "the header Stile-Versions did not arrive: a proxy on the way has to pass it on"
         case _:
             return NOT_A_CARD
+
+
+def _get(http: HttpClient, url: str, headers: Mapping[str, str]) -> HttpResponse:
+    return http.send(
+        HttpRequest(
+            method="GET", url=url, headers=headers, timeout_s=30, max_bytes=2_000_000, repeatable=True, guarded=False
+        )
+    )
+
+
+def _names_without_card(http: HttpClient, url: str, *, headers: Mapping[str, str]) -> list[str]:
+    """Return the endpoints that the function's catalog names, and of which it shows no Server Card."""
+    catalog: Any = None
+    with suppress(HttpError, ValueError):
+        catalog = parse_json(_get(http, f"{url}/.well-known/ai-catalog.json", headers).body)
+    entries = catalog.get("entries") if isinstance(catalog, dict) else None
+    urls = [str(each.get("url")) for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []
+    names = [name[1] for each in urls if (name := re.search(rf"/({ENDPOINT_NAME.pattern})/mcp/server-card\Z", each))]
+
+    def has_card(name: str) -> bool:
+        with suppress(HttpError):
+            return _get(http, f"{url}/{name}/mcp/server-card", headers).status == HTTPStatus.OK
+        return True  # the other answers show that the function is out of reach
+
+    cards = for_each(names[:MAX_CATALOG], has_card)
+    return [name for name, has in cards.items() if not has]
 
 
 def _plain_version(storage: PublishStorage, endpoint: str, version: ObjectHead) -> JSONObject:

@@ -7,6 +7,7 @@ the compiled endpoint, and the bundle is built of it.
 from __future__ import annotations
 
 import gc
+import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from handler.bundle.model import Bundle
-from handler.bundle.stored import bundle_key, index_key, write_bundle
+from handler.bundle.stored import DIGEST_CHARS, bundle_key, index_key, write_bundle
 from handler.compiler.access.policies import AccessDefaults, Rule, access_defaults, read_access
 from handler.compiler.access.propagation import TakenAlong
 from handler.compiler.checks import CHECKS, CLIENT_CHECKS
@@ -38,7 +39,9 @@ from handler.compiler.tools.tools import judge_tools
 from handler.compiler.tools.views import read_views, with_views
 from handler.errors.authoring import Problem
 from handler.errors.infrastructure import SettingsError
+from handler.policy.evaluation import OPEN
 from handler.settings import read_code_modules
+from handler.strict_json import to_json_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +200,7 @@ def _compiled(endpoint: CompiledEndpoint, *, checked: bool) -> Compiled:
 
 def _bundle(endpoint: CompiledEndpoint) -> Bundle:
     context, api, code = endpoint.context, endpoint.api, endpoint.code
-    return Bundle(
+    bundle = Bundle(
         endpoint=context.project.endpoint,
         sources=code.sources(context.files.digest()),
         index=api.index[0],
@@ -222,4 +225,22 @@ def _bundle(endpoint: CompiledEndpoint) -> Bundle:
         synonyms=context.config.synonyms,
         skills=tuple(each.skill for each in endpoint.skills),
         list_budget=context.config.list_budget,
+        server=context.config.server,
+        listed=context.config.listed,
+        software=context.config.software,
     )
+    return replace(bundle, version=_open_digest(bundle))
+
+
+def _open_digest(bundle: Bundle) -> str:
+    """Return a digest of the parts that all its readers may see: one of all parts would confirm a guess at others."""
+    entries = [
+        {**each.entry, "_meta": None}
+        for each in (*bundle.tools, *bundle.prompts, *bundle.resources, *bundle.skills)
+        if getattr(each, "mask", None) == OPEN == getattr(each, "conditions", OPEN)
+        and not getattr(getattr(each, "options", None), "scopes", ())
+    ]
+    is_for_callers = bundle.listed and bundle.access.anonymous != "allow"  # a Server Card has other readers
+    parts = [] if is_for_callers else [bundle.instructions, entries]
+    content = to_json_bytes([bundle.endpoint, bundle.server, *parts])
+    return hashlib.sha256(content).hexdigest()[:DIGEST_CHARS]

@@ -209,6 +209,10 @@ ERRORS: Mapping[str, tuple[str, str]] = {
         "A manifest of persisted queries cannot be read, or says something else than its texts.",
         "Correct it as the message says, or write it anew with the tool that made it.",
     ),
+    "invalid-icon": (
+        "A picture in `server.icons` is damaged, too large, or may do more than show itself.",
+        "Export it as a plain picture: a PNG in rows, or an SVG of shapes, colours and text.",
+    ),
     "invalid-option": (
         "An argument of @tool or @mcpTool has a value that cannot be kept.",
         "Correct it as the message says.",

@@ -24,8 +24,15 @@ COORDINATE = re.compile(
 
 MIN_MATCHES, MAX_MATCHES = 3, 8
 
+LEAST_BYTES, NAMED_BYTES, SHOWN_BYTES = 400, 1_000, 1_500
+"""Bytes of an answer for each match: the least, those for a match that is not about as good as the best, and those for
+a match whose other ways and surroundings are shown."""
+
 MAX_VALUES = 12
 """An enum with more values is shown only if somebody asks for it: the values are seldom all new to a model."""
+
+OTHER_WAY_BYTES = 600
+"""Bytes of an answer for each way to a match beside the best one."""
 
 TYPE_SHARE = 2
 """A type that a match returns or takes gets at most half of the room that is left."""
@@ -45,32 +52,51 @@ MAX_IMPLEMENTERS = 12
 """Implementers of an interface that are named."""
 
 
-def found_text(view: View, matches: Sequence[tuple[str, Sequence[Sequence[str]]]], *, max_bytes: int) -> str:
-    """Return the matches of a question, each with its first way from a root field, and the SDL of these ways.
+def found_text(
+    view: View, matches: Sequence[tuple[str, Sequence[Sequence[str]]]], *, max_bytes: int, strong: int = MAX_MATCHES
+) -> str:
+    """Return the matches of a question, each with its best way from a root field, other ways, and the SDL of these.
 
     A request for the best match ends the text if the request takes at most half of the room.
-    ``matches`` are coordinates, best first, each with its paths.
+    ``matches`` are coordinates, best first, each with its paths. ``strong`` of them are shown with SDL.
     """
     if not matches:
         return NOTHING
-    count = min(max(max_bytes // 400, MIN_MATCHES), MAX_MATCHES)  # as many as fit with their surroundings
-    ways = []
-    for coordinate, paths in matches[:count]:
-        way = list(paths[0] if paths else ())
-        ways.append(way if way and way[-1] == coordinate else [*way, coordinate])
+    shown = max(max_bytes // SHOWN_BYTES, 1)
+    count = max(min(max(strong, max_bytes // NAMED_BYTES), max_bytes // LEAST_BYTES, MAX_MATCHES), MIN_MATCHES)
+    ways = [_with_end(paths[0] if paths else (), coordinate) for coordinate, paths in matches[:count]]
+    others = _other_ways(matches[:count], max_bytes // OTHER_WAY_BYTES)
     heading = ["Found, best first:", *(f"- {' > '.join(way)}" for way in ways)]
+    heading += ["Other ways:", *(f"- {' > '.join(way)}" for way in others)] if others else []
     room = max_bytes - len("\n".join(heading).encode())
     request = found_request(view, ways[0], [coordinate for coordinate, _ in matches])
     ending = [f"A request for the first: {request}"] if 0 < TYPE_SHARE * len(request) <= room else []
+    ways = ways[:strong]
     part = Slice(view, max_bytes=room - len("".join(ending)))
     fits = [_add_way(part, ways[0])]
     _add_around(view, part, ways[0])  # the best match is shown with its surroundings, before the others
     fits += [_add_way(part, way) for way in ways[1:]]
-    for way in ways[1:]:
+    for way in ways[1:shown]:
         _add_around(view, part, way)
-    left_out = [" > ".join(way) for way, fit in zip(ways, fits, strict=True) if not fit]
+    left_out = [way[-1] for way, fit in zip(ways, fits, strict=True) if not fit]
     remark = [f"Left out: {_some(left_out)}. Ask for fewer things at a time."] if left_out else []
     return "\n".join([*heading, "", part.text(), *remark, *ending])
+
+
+def _with_end(way: Sequence[str], coordinate: str) -> Sequence[str]:
+    return way if way and way[-1] == coordinate else (*way, coordinate)
+
+
+def _other_ways(matches: Sequence[tuple[str, Sequence[Sequence[str]]]], limit: int) -> list[Sequence[str]]:
+    """Return further ways to matches whose root fields are new, the second of each match first."""
+    roots = {paths[0][0] for _, paths in matches if paths}
+    others: dict[str, Sequence[str]] = {}
+    for place in (1, 2):
+        for _, paths in matches:
+            for way in paths[place : place + 1]:
+                if way[0] not in roots:
+                    others.setdefault(way[0], way)
+    return list(others.values())[:limit]
 
 
 def described_text(view: View, coordinates: Sequence[str], *, max_bytes: int) -> str:

@@ -14,11 +14,11 @@ SCHEMA_SDL = "{schema_sdl}"
 MAX_SDL_BYTES = 16_384
 """Largest schema in a default description; a larger one is summarised, because clients cut or refuse it."""
 
-MAX_NAMES_BYTES = 160
-"""Size of the root fields' names in a summary, which replaces a schema above the other limit. The names are examples:
-a search finds the others."""
+MAX_NAMES_BYTES, MAX_DIRECTIVES_BYTES = 80, 160
+"""Sizes of the root fields' names, and of the directives, in a summary, which replaces a schema above the other limit.
+The names are examples: a search finds the others. It finds no directives."""
 
-QUESTION = '{ __search(query: "your question", first: 5) { coordinate pathsToRoot } }'
+QUESTION = '{ __search(query: "your question") { coordinate pathsToRoot } }'
 """The request that a summary advises. It is valid in every schema."""
 
 
@@ -77,11 +77,11 @@ def _query_description(sdl: str | None, view: View) -> str:
     for name, directive in view.directives().items():
         arguments = ", ".join(f"{each}: {value.type}" for each, value in directive.arguments.items())
         directives.append(f"@{name}({arguments})" if arguments else f"@{name}")
-    lines += [f"directives: {_some(directives, MAX_NAMES_BYTES)}"] if directives else []
+    lines += [f"directives: {_some(directives, MAX_DIRECTIVES_BYTES)}"] if directives else []
     return (
         f"{head} The schema is too large to show here. Root fields:\n\n"
         + "\n".join(lines)
-        + f"\n\nSearch it with {QUESTION}, and read what is found with __definitions(coordinates:) or __type(name:)."
+        + f"\n\nSearch it: {QUESTION}, then read __definitions(coordinates:) or __type(name:)."
     )
 
 

@@ -55,11 +55,6 @@ class InputType:
         return without_descriptions(self.schema)
 
     @cached_property
-    def bare_size(self) -> int:
-        """The bytes of the schema without descriptions, with references by the names of types."""
-        return len(to_json_bytes(self.bare))
-
-    @cached_property
     def uses(self) -> tuple[Use, ...]:
         """The references to other types, in the order of the schema."""
         return tuple(uses_in(self.schema))

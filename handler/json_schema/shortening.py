@@ -2,16 +2,19 @@
 
 Each type of the arguments is written out as far as it fits, level by level: types of required members before those of
 optional ones, described members before others. A type that does not fit is an object or a text that takes anything,
-and names the type. Descriptions inside types come after the types.
+and names the type; the object has its first members, as far as they fit, because some vendors take an object without
+members for an empty one. Descriptions inside types come after the types.
 
 A reference that leads to itself breaks clients that resolve references. A type within itself is therefore another
-copy of the type, or an open object.
+copy of the type, or an open object. Some vendors refuse any reference, so a schema has none if it fits without.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Set
+from functools import partial
 from heapq import heappop, heappush
 from math import inf
 from typing import Any, NamedTuple
@@ -43,6 +46,8 @@ MAX_INLINE_LEVELS = 8
 MAX_NAMED = 6
 """Members that an open type names, if there is room."""
 
+LEAST_BYTES = len('{"type":"null"}')
+
 _REFERENCE = len('{"$ref":"#/$defs/"}') + len("_2")
 _IN_REFERENCE = len(REFERENCE) + len("_2")
 _DEFINITION = len('"_2":,')
@@ -53,13 +58,15 @@ def shorten_schema(
     *,
     max_bytes: int,
     recursive: bool = False,
+    inline: bool = False,
     shown_by: Mapping[str, str] | None = None,
     shared: SharedTypes | None = None,
 ) -> JSONObject:
     """Return an advertised schema, in which types are named, as clients see it: in ``max_bytes``, if arguments fit.
 
-    ``recursive``: a reference may lead to itself. ``shown_by``: type -> the way to see all of it, in a few words.
-    ``shared``: the types of schemas with the same definitions.
+    ``recursive``: a reference may lead to itself. ``inline``: there is no reference if only further copies of types
+    are lost by that. ``shown_by``: type -> the way to see all of it, in a few words. ``shared``: the types of schemas
+    with the same definitions.
     """
     listed = plain(schema)
     fits = schema_bytes(listed) <= max_bytes
@@ -70,16 +77,29 @@ def shorten_schema(
     for name, each in types.items():
         for use in each.uses:
             users[use.type].add(name)
+    make = partial(_Choice, arguments, types, users=users, recursive=recursive, shown_by=shown_by or {})
     if fits and not any(name in reached(name, users) for name in types):
-        return listed
+        result, forms = listed, {name: type_.schema for name, type_ in types.items() if type_.can_be_open}
+    else:
+        choice, result = _filled(make, max_bytes)
+        forms = choice.forms
+    if inline and not recursive and "$defs" in result:
+        choice, inlined = _filled(partial(make, inline=True), max_bytes)
+        is_short = schema_bytes(inlined) <= max_bytes and "$defs" not in inlined
+        if is_short and forms.items() <= choice.forms.items():
+            return inlined
+    return result
+
+
+def _filled(make: Callable[[], _Choice], max_bytes: int) -> tuple[_Choice, JSONObject]:
     limit = max_bytes
     while True:
-        choice = _Choice(arguments, types, users=users, recursive=recursive, shown_by=shown_by or {})
+        choice = make()
         choice.fill(limit)
         result = choice.written()
         too_many = schema_bytes(result) - max_bytes
         if too_many <= 0 or not choice.whole:
-            return result
+            return choice, result
         limit -= too_many  # sizes are estimates where a type is nested too deeply to be inlined
 
 
@@ -107,43 +127,51 @@ class _Choice:
         users: Mapping[str, set[str]],
         recursive: bool,
         shown_by: Mapping[str, str],
+        inline: bool = False,
     ) -> None:
         self._arguments = arguments
         self._types = types
         self._users = users
         self._recursive = recursive
+        self._inline = inline
         self._shown_by = shown_by
         self._places: dict[str, tuple[str, ...]] = {}
         self._ranks = {name: rank for rank, name in enumerate(self._breadth_first())}
         self._circles: dict[str, set[str]] = {}  # type -> the types that lead to it
         self._forms: dict[_Key, JSONObject] = {}
         self._sizes: dict[_Key, int] = {}
-        self._uses: Counter[_Key] = Counter()
+        self._uses: Counter[_Key] = Counter()  # with ``inline``: the places of a copy
         self.whole: dict[_Key, None] = {}  # the copies that are written out
+        self._used: dict[_Key, tuple[Use, ...]] = {}  # by the form of a copy
+        self._listed: dict[_Key, JSONObject] = {}  # the members of open objects
         self._bytes = schema_bytes(arguments) + len(',"$defs":{}')
+        self._max_places = 0
+        self._waiting: list[_Key] = []
+
+    @property
+    def forms(self) -> dict[str, JSONObject]:
+        """The types that are written out, without their further copies."""
+        return {key.type: self._forms[key] for key in self.whole if not key.copy}
 
     def fill(self, max_bytes: int) -> None:
         """Write out as much as fits: types, then descriptions, then further copies."""
-        waiting: list[_Key] = []
         arguments = tuple(uses_in(self._arguments))
+        self._max_places = max(len(arguments), max_bytes // LEAST_BYTES)
         self._bytes += len(arguments) * _IN_REFERENCE + self._growth(None, arguments)
         if self._bytes > max_bytes:
             before = schema_bytes(self._arguments)
             self._arguments = with_fewer_descriptions(self._arguments, self._bytes - max_bytes)
             self._bytes += schema_bytes(self._arguments) - before
-        self._add(None, arguments, waiting)
-        self._write_out(waiting, 0, max_bytes)
+        self._add(None, arguments)
+        self._write_out(0, max_bytes)
+        self._list_members(0, min(max_bytes, self._bytes + max_bytes // SHARE_OF_COPIES))
         for key in sorted(self._forms):  # descriptions of the types that are written out, and members of the others
-            type_ = self._types[key.type]
-            form = type_.schema if key in self.whole else self._open(key, members=True)
-            growth = (
-                schema_bytes(form) + (len(type_.uses) * _IN_REFERENCE if key in self.whole else 0) - self._sizes[key]
-            )
-            if self._bytes + growth <= max_bytes:
-                self._put(key, form, growth)
+            form = self._types[key.type].schema if key in self.whole else self._open(key, members=True)
+            self._put(key, form, (), max_bytes)
         most = min(max_bytes, self._bytes + max_bytes // SHARE_OF_COPIES)
         for copy in range(1, MAX_COPIES):
-            self._write_out(waiting, copy, most)
+            self._write_out(copy, most)
+        self._list_members(MAX_COPIES, most)
 
     def written(self) -> JSONObject:
         """Return the schema."""
@@ -168,30 +196,69 @@ class _Choice:
             level = [(use, place) for name, place in new.items() for use in self._types[name].uses]
         return list(self._places)
 
-    def _write_out(self, waiting: list[_Key], copy: int, max_bytes: int) -> None:
+    def _write_out(self, copy: int, max_bytes: int) -> None:
         """Write out the waiting copies of this number that fit, and those that they refer to."""
-        while waiting and waiting[0].copy <= copy:
-            key = heappop(waiting)
+        while self._waiting and self._waiting[0].copy <= copy:
+            key = heappop(self._waiting)
             type_ = self._types[key.type]
-            growth = type_.bare_size + len(type_.uses) * _IN_REFERENCE - self._sizes[key]
-            room = max_bytes - self._bytes - growth
-            if room >= 0 and self._growth(key, type_.uses) <= room:
+            if self._put(key, type_.bare, type_.uses, max_bytes):
                 self.whole[key] = None
-                self._put(key, type_.bare, growth)
-                self._bytes += self._growth(key, type_.uses)
-                self._add(key, type_.uses, waiting)
 
-    def _put(self, key: _Key, form: JSONObject, growth: int) -> None:
+    def _list_members(self, copy: int, max_bytes: int) -> None:
+        """List the first members of open objects that fit, without those whose types are not written out."""
+        for key in sorted(key for key in self._forms.keys() - self.whole.keys() if key.copy <= copy):
+            type_ = self._types[key.type]
+            members = type_.bare.get("properties", {})
+            names = [name for name, each in members.items() if all(self._is_known(key, use) for use in uses_in(each))]
+            names.sort(key=lambda name: name not in type_.schema.get("required", ()))
+            while names and key not in self._listed:
+                self._listed[key] = {name: members[name] for name in names}
+                form = self._open(key, members=True)
+                if not self._put(key, form, tuple(uses_in(form)), max_bytes):
+                    del self._listed[key]
+                    names = names[: len(names) // 2]
+
+    def _is_known(self, within: _Key, use: Use) -> bool:
+        key = self._target(within, use.type)
+        return key in self.whole or (key in self._forms and "properties" not in self._types[key.type].schema)
+
+    def _put(self, key: _Key, form: JSONObject, uses: tuple[Use, ...], max_bytes: int) -> bool:
+        """Give a copy a form, which brings these further references, if it fits. Return whether it does."""
+        used = (*self._used.get(key, ()), *uses)
+        growth = schema_bytes(form) + len(used) * _IN_REFERENCE - self._sizes[key]
+        more = growth * self._instances(key) + self._growth(key, uses)
+        if self._bytes + more > max_bytes:
+            return False
         self._forms[key] = form
         self._sizes[key] += growth
-        self._bytes += growth
+        self._bytes += more
+        self._used[key] = used
+        self._add(key, uses)
+        return True
+
+    def _instances(self, key: _Key | None) -> int:
+        return self._uses[key] if key and self._inline else 1
+
+    def _further(self, within: _Key | None, uses: tuple[Use, ...]) -> Counter[_Key]:
+        """Return the further uses that references of one type bring. It stops after more than can fit."""
+        further: Counter[_Key] = Counter()
+        waiting, places = [self._target(within, use.type) for use in uses], 0
+        while waiting and (places <= self._max_places or not self._inline):
+            key = waiting.pop()
+            places += 1
+            further[key] += self._instances(within)
+            if self._inline:
+                waiting += [self._target(key, use.type) for use in self._used.get(key, ())]
+        return further
 
     def _growth(self, within: _Key | None, uses: tuple[Use, ...]) -> int:
         """Return the bytes that references of one type add."""
-        added = Counter(self._target(within, use.type) for use in uses)
+        further = self._further(within, uses)
+        if self._inline and further.total() > self._max_places:
+            return sys.maxsize
         return sum(
             self._share(key, self._uses[key] + count) - self._share(key, self._uses[key])
-            for key, count in added.items()
+            for key, count in further.items()
         )
 
     def _share(self, key: _Key, uses: int) -> int:
@@ -199,17 +266,17 @@ class _Choice:
         if not uses:
             return 0
         size = self._sizes[key] if key in self._sizes else schema_bytes(self._open(key))
-        return size - _REFERENCE - len(key.type) if uses == 1 else size + _DEFINITION + len(key.type)
+        inlined = size - _REFERENCE - len(key.type)
+        return inlined * uses if uses == 1 or self._inline else size + _DEFINITION + len(key.type)
 
-    def _add(self, within: _Key | None, uses: tuple[Use, ...], waiting: list[_Key]) -> None:
-        for use in uses:
-            key = self._target(within, use.type)
-            self._uses[key] += 1
+    def _add(self, within: _Key | None, uses: tuple[Use, ...]) -> None:
+        for key, count in self._further(within, uses).items():
+            self._uses[key] += count
             if key not in self._forms:
                 self._forms[key] = self._open(key)
                 self._sizes[key] = schema_bytes(self._forms[key])
                 if key.copy < MAX_COPIES and self._types[key.type].can_be_open:
-                    heappush(waiting, key)
+                    heappush(self._waiting, key)
 
     def _target(self, within: _Key | None, name: str) -> _Key:
         """Return the copy of a type to which a copy of another type refers."""
@@ -226,22 +293,30 @@ class _Choice:
         type_ = self._types[key.type]
         if not type_.can_be_open:
             return type_.schema
-        anything = {"additionalProperties": True} if type_.schema["type"] == "object" else {}
+        listed = self._listed.get(key, {})
+        needed = [name for name in type_.schema.get("required", ()) if name in listed]
+        form = {
+            "type": type_.schema["type"],
+            **({"properties": listed} if listed else {}),
+            **({"required": needed} if needed else {}),
+            **({"additionalProperties": True} if type_.schema["type"] == "object" else {}),
+        }
         if key.copy and _Key(0, key.rank, key.type) in self.whole:
             line = f"{key.type}, as {'.'.join(self._places[key.type])}"
         else:
-            names = f" with {some(type_.members, most=MAX_NAMED)}" if members else ""
+            others = [name for name in type_.members if name not in listed]
+            names = f"{', also' if listed else ''} with {some(others, most=MAX_NAMED)}" if members and others else ""
             way = self._shown_by.get(key.type, "")
             line = f"{key.type}{names}: see {way}" if way else f"{key.type}{names}"
-        return {"type": type_.schema["type"], **anything, "description": line}
+        return {**form, "description": line}
 
     def _resolved(self, schema: JSONObject, within: _Key | None, defined: list[_Key], *, level: int) -> JSONObject:
         """Return a schema with inlined types and references to definitions, and add those to ``defined``."""
         if "$ref" not in schema:
-            return each_below(schema, lambda below: self._resolved(below, within, defined, level=level))
+            return _flat(each_below(schema, lambda below: self._resolved(below, within, defined, level=level)))
         key = self._target(within, schema["$ref"])
         of_place = {name: value for name, value in schema.items() if name != "$ref"}
-        if self._uses[key] > 1 or level == MAX_INLINE_LEVELS:
+        if (self._uses[key] > 1 and not self._inline) or level == MAX_INLINE_LEVELS:
             defined.append(key)
             return {"$ref": REFERENCE + self._name(key), **of_place}
         form = self._resolved(self._forms[key], key, defined, level=level + 1)
@@ -255,6 +330,14 @@ class _Choice:
         while key.copy and name in self._types:
             name += "_"
         return name
+
+
+def _flat(schema: JSONObject) -> JSONObject:
+    """Return a schema without a choice within a choice."""
+    nested = next((each for each in schema.get("anyOf", ()) if "anyOf" in each), None)
+    if nested is None:
+        return schema
+    return {**nested, **schema, "anyOf": [one for each in schema["anyOf"] for one in each.get("anyOf", [each])]}
 
 
 def with_fewer_descriptions(schema: JSONObject, too_many: float, *, kept: Set[str] = frozenset()) -> JSONObject:

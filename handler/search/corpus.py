@@ -94,7 +94,7 @@ class Corpus:
             self._cut(name)
         self._hides = self._is_visible.count(0) > 1 or bool(self._recounted)  # no part has the number 0
         # The number of different words in the name and in the description of each part, 0 for hidden ones.
-        self.name_lengths, self._text_lengths = postings.lengths(len(self.owners))
+        self.name_lengths, self._text_lengths = [*postings.names], [*postings.texts]
         if self._hides:
             for hidden in compress(range(len(self.owners)), map((0).__eq__, self._is_visible)):
                 self.name_lengths[hidden] = self._text_lengths[hidden] = 0
@@ -130,6 +130,11 @@ class Corpus:
         """The types of connections and their edges (Relay's cursor connections)."""
         of_pages, of_edges = self._owners_of("page", "info"), self._owners_of("node") & self._owners_of("cursor")
         return frozenset(of_pages | of_edges)
+
+    @cached_property
+    def with_id(self) -> frozenset[str]:
+        """The types that have an id."""
+        return frozenset(self._owners_of("id"))
 
     @cached_property
     def roots(self) -> frozenset[str]:

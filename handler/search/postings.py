@@ -11,7 +11,7 @@ Everything that counts in a view, such as the frequency of a word, is counted by
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
@@ -27,7 +27,7 @@ END = "!"
 IN_NAMES, IN_TEXTS, IN_ARGUMENTS = range(3)
 """Places of a word's lists: parts by their names and by their descriptions, fields by the names of their arguments."""
 
-RULES = 3
+RULES = 4
 """The rules of the section. A change of splitting, of a stem or of the form raises the number: a section by other rules
 is not used."""
 
@@ -44,6 +44,8 @@ class Postings:
 
     sizes: Sequence[int]  # the number of members of each type, in the order of the types' names
     entries: Mapping[str, str]  # word -> its lists of parts, of which the last may be absent
+    names: Sequence[int]  # the number of different words in the name of each part; 0 for the part 0
+    texts: Sequence[int]  # that of its description
 
     def parts(self, word: str, place: int) -> Iterable[int]:
         """Return the parts with a word in one of ``IN_NAMES``, ``IN_TEXTS`` and ``IN_ARGUMENTS``."""
@@ -54,33 +56,26 @@ class Postings:
         """Return the number of places that have a word."""
         return len(self.entries.get(word, "").replace(END, ""))
 
-    def lengths(self, count: int) -> tuple[list[int], list[int]]:
-        """Return the number of words in the name and in the description of each part. ``count``: of parts, and 0."""
-        of_names: Counter[int] = Counter()
-        of_texts: Counter[int] = Counter()
-        for entry in self.entries.values():
-            names, _, others = entry.partition(END)
-            of_names.update(read_steps(names))
-            of_texts.update(read_steps(others.partition(END)[0]))
-        return [of_names[part] for part in range(count)], [of_texts[part] for part in range(count)]
-
 
 def find_postings(types: Mapping[str, Sequence[Text]], words_of: Callable[[str], Sequence[str]]) -> Postings:
     """Return the postings of a schema's types, each with its texts. ``words_of`` splits and stems a text."""
     lists: defaultdict[str, tuple[list[int], list[int], list[int]]] = defaultdict(lambda: ([], [], []))
-    sizes = []
+    sizes, names, texts = [], [0], [0]
     part = 0
     for name in sorted(types):
         first = part + 1
         for member, argument, _, description in types[name]:
             part += not argument
+            if not argument:
+                names.append(len({*words_of(member or name)}))
+                texts.append(len({*words_of(description)}))
             for word in words_of(argument or member or name):
                 lists[word][IN_ARGUMENTS if argument else IN_NAMES].append(part)
             for word in words_of(description):
                 lists[word][IN_TEXTS].append(part)
         sizes.append(part - first)
     entries = {word: END.join(map(write_steps, lists[word])).rstrip(END) for word in sorted(lists)}
-    return Postings(sizes, entries)
+    return Postings(sizes, entries, names, texts)
 
 
 def write_steps(parts: Iterable[int]) -> str:
@@ -91,6 +86,14 @@ def write_steps(parts: Iterable[int]) -> str:
 def read_steps(text: str) -> Iterator[int]:
     """Yield the numbers of a text of ``write_steps``."""
     return accumulate(map(_STEPS.__getitem__, text))
+
+
+def _write_counts(counts: Iterable[int]) -> str:
+    return "".join(_character(count + 1) for count in counts)
+
+
+def _read_counts(text: str) -> list[int]:
+    return [_STEPS[character] - 1 for character in text]
 
 
 def _character(step: int) -> str:
@@ -125,6 +128,7 @@ def write_words(types: Mapping[str, Sequence[Text]], synonyms: Mapping[str, Sequ
     return {
         "rules": RULES,
         "sizes": write_steps(ends),
+        "counts": [_write_counts(postings.names), _write_counts(postings.texts)],
         "words": " ".join(f"{word}{END}{lists}" for word, lists in postings.entries.items()),
         **({"synonyms": {word: list(others) for word, others in synonyms.items()}} if synonyms else {}),
     }
@@ -153,6 +157,7 @@ def read_postings(index: SchemaIndex) -> Postings:
         ends = [0, *read_steps(text_in(index.words, "sizes"))]
         sizes = [end - start - 1 for start, end in pairwise(ends)]
         entries = dict(entry.split(END, 1) for entry in text_in(index.words, "words").split(" ") if entry)
-        if len(sizes) != len(tuple(index)):
+        names, texts = map(_read_counts, read_names(index.words["counts"]))
+        if len(sizes) != len(tuple(index)) or not len(names) == len(texts) == ends[-1] + 1:
             raise ValueError("sizes")
-        return Postings(sizes, entries)
+        return Postings(sizes, entries, names, texts)

@@ -10,7 +10,7 @@ from string import ascii_lowercase
 from handler.cold.records import record
 from handler.search.phrases import MEANINGS, PHRASES
 from handler.search.stems import doers, stem
-from handler.search.words import MAX_CHARS, MAX_WORDS, Vocabulary
+from handler.search.words import MAX_CHARS, MAX_WORDS, Vocabulary, split
 
 
 def _stems(words: str) -> frozenset[str]:
@@ -83,6 +83,13 @@ _HINTS = {
 """Question words, and the words in names of the fields that may answer them."""
 
 
+_PLURAL = re.compile(r"\w+[^aius\W]s")
+"""A noun in the plural, or a verb: ``status``, ``address`` and ``is`` are not."""
+
+_ID = re.compile(r"\bids?\b|\b(?=\w*\d)(?=\w*[a-z])[\w-]{8,}\b", re.IGNORECASE)
+"""The word, or a text that looks like an id."""
+
+
 @record(frozen=True, slots=True)
 class Question:
     """The words of a question in order. ``words``: stem -> the stems that count as it, its own first."""
@@ -92,6 +99,12 @@ class Question:
     hints: frozenset[str]
     asks: bool  # the question asks for facts, and does not ask to change anything
     tells: bool  # the question is a command to change something: "close an issue"
+    plural: frozenset[str]  # stems of the words in the plural
+    has_id: bool  # the question gives an id, or says that it does
+
+    def is_many(self, name: str) -> bool:
+        """Return whether the question is about many values of a type."""
+        return any(stem(word) in self.plural for word in split(name))
 
 
 def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool], begun: Begun) -> Question:
@@ -113,6 +126,8 @@ def read_question(text: str, vocabulary: Vocabulary, known: Callable[[str], bool
         frozenset(name for pattern, names in _HINTS.items() if pattern.search(text) for name in names),
         bool(_ASKS.match(text)) and not _ASKS_HOW_TO.match(text),
         verb is not None and stem(verb[1].lower()) not in WEAK_WORDS | _READS and not _ASKS.match(verb[1]),
+        frozenset(stem(word) for word in split(text) if _PLURAL.fullmatch(word)),
+        _ID.search(text) is not None,
     )
 
 

@@ -59,12 +59,18 @@ UNASKED = 0.3
 BEST = 2.0
 """Score above all others."""
 
+SAME_NAME = 0.6
+"""Share of the question's information that a name adds which has the question's words and no others."""
+
 AGAIN = 0.5
 """Factor of each further result of the same type."""
 
 LARGE = 0.5
 """Weight of a type's size: results of a type with many members count less against further ones of the type."""
 
+
+STRONG = 0.8
+"""Share of the best match's score that about as good matches have."""
 
 MAX_TYPES = 80
 """Types that get a share of the score of their neighbours; others are not results by their own words."""
@@ -86,6 +92,11 @@ class Match:
     coordinate: str  # "Order", "Order.total", "Query.orders(first:)", "Status.OPEN"
     score: float  # 0 to 1
     paths: tuple[tuple[str, ...], ...]  # the shortest first; each from a root field's coordinate to the match's own
+
+
+def strong_of(matches: Sequence[Match]) -> int:
+    """Return the number of matches that are about as good as the best one."""
+    return sum(match.score >= STRONG * matches[0].score for match in matches)
 
 
 @record(frozen=True, slots=True)
@@ -112,14 +123,14 @@ class SchemaSearch:
 
     def __init__(self, view: View) -> None:
         self.view = view
-        self._paths = Paths(view)
         self._lock = Lock()  # a search keeps the places of its words, and requests run in threads
 
     def search(self, question: str, limit: int) -> Sequence[Match]:
         """Return the parts that answer a question best, at most ``limit``, the best first."""
         with self._lock:
-            ranked = list(self._ranked(question, limit))
-            return [Match(coordinate, min(1.0, score), self._paths.to(coordinate)) for coordinate, score in ranked]
+            read = read_question(question, self._vocabulary, self._corpus.__contains__, self._corpus.begun)
+            ranked = list(self._ranked(question, read, limit))
+            return [Match(each, min(1.0, score), self._paths.to(each, read)) for each, score in ranked]
 
     @property
     def kept_bytes(self) -> int:
@@ -132,12 +143,15 @@ class SchemaSearch:
         return Corpus(self.view, read_postings(self.view.index))
 
     @cached_property
+    def _paths(self) -> Paths:
+        return Paths(self.view, self._corpus)
+
+    @cached_property
     def _vocabulary(self) -> Vocabulary:
         return read_vocabulary(self.view.index.words)
 
-    def _ranked(self, text: str, limit: int) -> Iterator[tuple[str, float]]:
+    def _ranked(self, text: str, question: Question, limit: int) -> Iterator[tuple[str, float]]:
         corpus = self._corpus
-        question = read_question(text, self._vocabulary, corpus.__contains__, corpus.begun)
         terms = self._terms(question)
         words = {word: parts for term in terms for word, parts in zip(term.words, term.places.by_word, strict=True)}
         shares = self._shares(terms)
@@ -233,10 +247,12 @@ class SchemaSearch:
                     in_texts += of_members
             if number in hinted.members or returned in hinted.types:
                 score += ANSWERS * most / len(terms)
-            if owner == mutation:
-                score *= of_mutations
             count = sum(number in each.members or (of_owner > 0 and owner in each.types) for each in words.values())
             length = corpus.name_lengths[number] + (corpus.type_length(owner) if of_owner else 0)
+            if count >= length and all(any(number in each.members for each in term.places.by_word) for term in terms):
+                score += SAME_NAME * most
+            if owner == mutation:
+                score *= of_mutations
             share = max(count / max(1, length), in_texts / most)
             scores[number] = score / most * self._factors[owner] * (1 - UNASKED + UNASKED * share)
         return scores

@@ -22,7 +22,7 @@ from handler.errors import StileError
 from handler.server.asgi.content_negotiation import prefers_html
 from handler.server.asgi.cors import Cors
 from handler.server.asgi.deadlines import Deadlines
-from handler.server.asgi.public_url import PublicUrl, note_unknown_url, public_url
+from handler.server.asgi.public_url import AI_CATALOG, PublicUrl, note_unknown_url, public_url
 from handler.server.asgi.request_log import RequestLog, WriteLine, note
 from handler.server.asgi.responses import Refused, json_response, refusal_code, refuse
 from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN, resource_metadata, takes_tokens
@@ -51,6 +51,7 @@ def routes(services: Services) -> list[Route]:
     graphql = lazy("handler.server.graphql_route:GraphQLRoute")
     metadata = lazy("handler.server.oauth_proxy.routes:metadata_route")
     oauth = f"{ENDPOINT}/oauth"
+    catalog = [Route(AI_CATALOG, lazy("handler.server.server_card:ai_catalog_route"), methods=["GET"])]
     page: list[Route] = []
     if services.page:  # its path is that of the card: browsers get the page, all other clients the card
         shell = lazy("handler.page.page_documents:shell_route")
@@ -66,6 +67,8 @@ def routes(services: Services) -> list[Route]:
         Route(f"{ENDPOINT}/graphql", graphql),
         Route(f"{ENDPOINT}/__graphql", graphql),
         Route(f"{ENDPOINT}/tools/{{tool}}/graphql", graphql),
+        Route(f"{ENDPOINT}/mcp/server-card", lazy("handler.server.server_card:server_card_route"), methods=["GET"]),
+        *(catalog if services.catalog else []),
         Route(f"{WELL_KNOWN}{ENDPOINT}/mcp", resource_metadata_route(services), methods=["GET"]),
         # Clients look for the metadata of an authorization server in both places, in different orders.
         # Source: RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4.

@@ -102,9 +102,10 @@ def _card(caller: Caller, listed: Sequence[JSONObject], url: str) -> JSONObject:
     if takes_tokens(bundle):
         members = {"resourceMetadata": metadata_url(bundle, url), "scope": " ".join(open_scopes(bundle))}
         sign_in = {"signIn": {member: value for member, value in members.items() if value}}
+    words = " ".join(word for part in name.split("/") for word in part.replace("_", "-").split("-") if word)
     return {
         "name": name,
-        "title": " ".join(word for part in name.split("/") for word in part.replace("_", "-").split("-") if word),
+        "title": caller.endpoint.server_info.get("title") or words,
         **({"mcpUrl": f"{url}/{name}/mcp"} if url else {}),
         **sign_in,
         "digest": f"sha256:{sha256.hexdigest()}",

@@ -71,6 +71,7 @@ class Services:
     own_routes: tuple[Route, ...] = ()
     log_begun: Callable[[Mapping[str, Any]], None] = lambda _: None
     public_url: str = ""
+    catalog: tuple[str, ...] = ()
     states: RequestStates = field(default_factory=RequestStates)
     code_modules: tuple[str, ...] = ()
     outgoing: OutgoingServices = field(default_factory=OutgoingServices)

@@ -119,7 +119,8 @@ async def warm(endpoints: Endpoints, preload: Iterable[str]) -> None:
 
     for name in preload:
         with suppress(EndpointNotFound, StorageError, BundleError, FunctionLacks):  # ``on_trouble`` logs it
-            bundle = (await endpoints.find(name)).bundle
+            endpoint = await endpoints.find(name)
+            bundle, _ = endpoint.bundle, endpoint.server_info  # checked once
             if bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools):
                 import handler.graph.documents.document_check
                 import handler.graph.documents.partial_schema

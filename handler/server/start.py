@@ -90,6 +90,7 @@ def start_services(
         tokens=TokenVerifier(http, secrets=settings.secrets, own=outgoing.own),
         allowed_origins=settings.allowed_origins,
         public_url=settings.public_url,
+        catalog=settings.catalog,
         page=_page_of(settings, logger),
         states=RequestStates(settings.state_keys, own=outgoing.own),
         code_modules=settings.code_modules,

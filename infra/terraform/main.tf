@@ -46,6 +46,7 @@ resource "aws_lambda_function" "stile" {
     variables = {
       STILE_BUNDLES               = "s3://${local.bucket_name}/${var.bundle_prefix}"
       STILE_PRELOAD               = var.preload
+      STILE_CATALOG               = var.catalog
       STILE_REFRESH_S             = var.refresh_seconds
       STILE_MAX_STALE_S           = var.max_stale_seconds
       STILE_CACHE_MB              = var.cache_megabytes

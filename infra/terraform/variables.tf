@@ -60,6 +60,18 @@ variable "preload" {
   }
 }
 
+variable "catalog" {
+  description = "Endpoints in the public catalog at /.well-known/ai-catalog.json, for example \"api/customers,api/orders\". Each sets `server.listed`. Empty: no catalog."
+  type        = string
+  default     = ""
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^$|^[A-Za-z][A-Za-z0-9_-]*/[A-Za-z][A-Za-z0-9_-]*(,[A-Za-z][A-Za-z0-9_-]*/[A-Za-z][A-Za-z0-9_-]*){0,49}$", var.catalog))
+    error_message = "catalog: expected at most 50 times folder/name, joined by commas and without spaces"
+  }
+}
+
 variable "refresh_seconds" {
   description = "How old a loaded endpoint may get before a request looks for a newer one, in seconds."
   type        = number

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 ELLIPSIS = "…"
+
+OFFERS = {"total", "filters", "counts"}
+"""Members of a note that are left out where it would be too long."""
 
 Event = tuple[str, tuple[str | int, ...], int, int]
 """Kind (``list``, ``start`` of a list, ``text``, ``fault``), path, and what was kept and dropped."""
@@ -23,7 +27,13 @@ def faults_of(answer: Any, cut: Any, *, backward: bool = False) -> list[str]:
     parallel = {(path[:-1], kept, dropped) for path, kept, dropped in told}
     found += [f"{each} is not told" for each in made if each not in told and (each[0][:-1], *each[1:]) not in parallel]
     found += [f"{each} is told and was not done" for each in told - made]
-    return found + [f"{note} does not say how to go on" for note in notes if not note.get("how")]
+    found += [f"{note} does not say how to go on" for note in notes if not note.get("how")]
+    found += [f"{note} does not say the size of the rest" for note in notes if note.get("tokens", 0) < 1]
+    return found + [f"{note} is too long" for note in notes if note.keys() & OFFERS and _size_without_next(note) > 400]
+
+
+def _size_without_next(note: Any) -> int:
+    return len(json.dumps({**note, "next": None}, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def _compare(whole: Any, cut: Any, path: tuple[str | int, ...], backward: bool) -> Iterator[Event]:

@@ -18,6 +18,7 @@ from tests.support.schemas import view_of
 
 SCHEMA = build_schema(API)
 FORM = CallForm(variables={})
+SMALL = ResultLimit(max_bytes=3_000, form=FORM)
 
 
 def plan_of(text: str) -> Any:
@@ -59,6 +60,17 @@ def test_list_inside_an_item_is_continued_by_its_place_in_the_apis_answer() -> N
         "extensions": {"stile": {"continued": {"path": ["orders", "nodes", 0, "lines"], "from": 30}}},
     }
     assert fitted.places == ()
+
+
+@pytest.mark.parametrize("count", range(200, 240, 2))
+def test_tokens_of_a_list_count_its_nulls_as_often_as_it_has_them(count: int) -> None:
+    rows = [{"id": str(number), "note": "x" * 200} if number % 2 else None for number in range(count)]
+
+    fitted = fit({"data": {"orders": {"nodes": rows}}}, plan_of("query { orders { nodes { id note } } }"), SMALL)
+
+    (note,) = fitted.answer["extensions"]["stile"]["truncated"]
+    rest = to_well_formed_json(rows[note["kept"] :])
+    assert note["tokens"] == pytest.approx(len(rest) / 4, rel=0.2)
 
 
 def test_errors_stay_and_those_of_dropped_items_are_counted() -> None:

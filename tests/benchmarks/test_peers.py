@@ -19,7 +19,7 @@ APIS = {api.name: api for api in read_apis()}
 EXPECTED = {
     "enums": {"nullability", "defaults", "enums"},
     "defaults": {"nullability", "defaults", "enums"},
-    "recursion": {"nullability", "recursion"},
+    "recursion": {"nullability"},
     "oneOf": {"nullability", "oneOf"},
     "lists": {"nullability"},
     "nulls": {"nullability"},
@@ -64,7 +64,6 @@ def properties(tool: Tool, *path: str) -> Tool:
         ("enums", (), "without", {"type": "array", "items": {"enum": ["RED", "GREEN"]}}, "enums"),
         ("defaults", ("trip",), "people", {"type": "integer"}, "defaults"),
         ("defaults", ("trip", "stay"), "nights", {"type": "integer", "default": 2}, "defaults"),
-        ("recursion", ("where",), "not", {"type": "object"}, "recursion"),
         ("oneOf", (), "by", {"type": "object"}, "oneOf"),
         ("lists", (), "rows", {"type": "array", "items": {"type": "array"}}, "nullability"),
     ],

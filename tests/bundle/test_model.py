@@ -645,6 +645,10 @@ def test_missing_member_is_refused_wherever_it_was() -> None:
         "synonyms",
         "skills",
         "list_budget",
+        "version",
+        "server",
+        "listed",
+        "software",
     }:  # which older bundles lack
         content = content_of(HANDMADE)
         del content[member]

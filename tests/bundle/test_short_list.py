@@ -150,6 +150,72 @@ def test_schemas_that_lead_to_themselves_end() -> None:
     assert outer_levels(unknown, 3_000) == {"type": "object", "properties": {"a": {}}}
 
 
+OBJECT = {"type": "object", "properties": {"a": {"type": "string", "minLength": 1}}, "required": ["a"]}
+TEXT_ELSEWHERE = {"$id": "https://own.example/", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": OBJECT}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "object", "anyOf": [OBJECT, {"required": ["b"]}]}, {"a": "x"}),
+        ({"type": "object", "oneOf": [{"$ref": "#/$defs/A"}], "$defs": {"A": OBJECT}}, {"a": "x"}),
+        ({"type": "object", "$ref": "#/$defs/A", "$defs": {"A": {"properties": OBJECT["properties"]}}}, {"a": "x"}),
+        ({"type": "object", "$ref": "#/$defs/A", "$defs": {"A": {"description": "any"}}}, {"a": "x"}),
+        (
+            {"type": "object", "properties": {"b": TEXT_ELSEWHERE}, "$defs": {"A": {"type": "null"}}},
+            {"b": {"a": {"a": "x"}}},
+        ),
+        (
+            {
+                "$id": "https://own.example/a",
+                "type": "object",
+                "properties": {"a": {"$ref": "A"}},
+                "$defs": {"A": {"type": "null"}, "B": {"$id": "A", "type": "string"}},
+            },
+            {"a": "x"},
+        ),
+        (
+            {
+                "type": "object",
+                "properties": {
+                    f"v{place}": {"description": "any", "anyOf": [{"const": each} for each in (1, True, 0, False)]}
+                    for place in range(8)
+                },
+            },
+            {f"v{place}": place < 4 for place in range(8)},
+        ),
+    ],
+    ids=["anyOf", "oneOf", "reference", "reference-to-a-leaf", "own-definitions", "reference-by-id", "one-and-true"],
+)
+def test_cut_schema_of_an_author_is_an_object_and_no_stricter(schema: JSONObject, value: Any) -> None:
+    Draft202012Validator(schema).validate(value)
+
+    for max_bytes in range(len(to_json_bytes(schema)) + 60):
+        short = outer_levels(schema, max_bytes)
+
+        assert short["type"] == "object"
+        assert Draft202012Validator(short).is_valid(value), short
+
+
+class Seen(dict[str, Any]):
+    """A part of a schema that counts the looks at it."""
+
+    looks = 0
+
+    def keys(self) -> Any:
+        Seen.looks += 1
+        return super().keys()
+
+
+def test_choices_within_choices_are_read_a_few_times_each() -> None:
+    choices = [{"$ref": "#/$defs/Own"}] * 8
+    own = Seen(description="any", anyOf=[*choices, {"type": "string"}])
+
+    outer_levels({"type": "object", "properties": {"a": {"$ref": "#/$defs/Own"}}, "$defs": {"Own": own}}, 4_000)
+
+    assert 1 < Seen.looks < 20_000
+
+
 def entry(rng: Random, number: int, *, width: int = 6, depth: int = 3, text: int = 60) -> Entry:
     """A tool whose arguments have types with descriptions, and whose output has levels."""
 

@@ -206,6 +206,7 @@ KINDS = (
     Kind("another key", "config", "a" * 64, "b" * 64, "key-changed", True),
     Kind("other claims of a key", "config", "role: partner", "role: admin", "key-claims", True),
     Kind("other instructions", "config", "of a shop", "of two shops", "content-changed", False),
+    Kind("another identity", "config", "instructions:", "server: {title: Shop}\ninstructions:", "text-changed", False),
     Kind("another default of the schema", "schema", "first: Int = 10", "first: Int = 20", "input-default", True),
     Kind("a needed argument of the schema", "schema", "first: Int = 10", "first: Int!", "input-required", True),
     Kind("a list that may be null", "schema", "orders: [Order!]!", "orders: [Order!]", "field-type", True),

@@ -24,9 +24,10 @@ Calls = Sequence[tuple[str, Mapping[str, Any]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """What a client got: the revision it settled on, the names of the tools, the results in the order of the calls."""
+    """What a client got: the revision it settled on, the server, the names of the tools, the results of the calls."""
 
     revision: str
+    server: dict[str, Any] | None  # as the client has it: a client that asks for nothing first has none
     tools: list[str]
     answers: list[dict[str, Any]]
     questions: list[str]  # what its user was asked, and agreed to

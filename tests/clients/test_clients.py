@@ -18,6 +18,7 @@ from tests.clients.inspector import Era, Inspector
 from tests.clients.serving import serving
 from tests.conftest import ROOT
 from tests.support.endpoints import PUBLIC, compiled
+from tests.support.icons import SVG
 from tests.support.require import requires
 from tests.support.upstream import Upstream
 
@@ -42,6 +43,20 @@ def client(request: pytest.FixtureRequest) -> RealClient:
     found: RealClient = request.param
     requires(found.needs, found.installed, f"`make clients` installs {found.name}")
     return found
+
+
+def test_client_has_the_identity_of_the_endpoint(client: RealClient, tmp_path: Path) -> None:
+    server = (
+        "server:\n  title: Acme orders\n  description: All orders\n  version: 1.4.0\n"
+        "  website: https://shop.example.com\n  icons: [{file: a.svg, theme: dark}]\n"
+    )
+    made = compiled(tmp_path, {"index.graphql": "type Query { a: Int }", "config.yaml": server, "a.svg": SVG})
+
+    with serving(made, development=True) as base:
+        session = client.use(f"{base}/mcp", [])
+
+    asks_nothing_first = (client.name, client.mode) == ("Python SDK 2", MODERN)
+    assert session.server == (None if asks_nothing_first else {"name": "api.things", **made.bundle.server})
 
 
 def test_client_lists_and_calls_every_tool(client: RealClient, url: str, shop: Upstream) -> None:

@@ -439,3 +439,41 @@ def test_condition_of_a_tool_is_shown(workplace: Path, stile: Stile) -> None:
     assert "a asks its caller for ?$jwt.hr\n" in done.out
     (tool,) = json.loads(told.out)["endpoints"][0]["tools"]
     assert (tool["condition"], tool["anonymous"]) == ("?$jwt.hr", "none")
+
+
+@pytest.mark.parametrize(("count", "arguments", "is_whole"), [(30, [], True), (31, [], False), (31, ["--full"], True)])
+def test_many_tools_have_totals_instead_of_lines(
+    workplace: Path, stile: Stile, count: int, arguments: list[str], is_whole: bool
+) -> None:
+    tools = {f"operations/o{number}.graphql": OPERATION.replace('"a"', f'"a{number}"') for number in range(count)}
+    files = {path: text.replace("query A", f"query A{number}") for number, (path, text) in enumerate(tools.items())}
+    hidden = files.pop("operations/o0.graphql").replace("@mcpTool(", "@mcpTool(hidden: true, ")
+    write_endpoint(workplace, {**FILES, **files, "operations/a.graphql": hidden})
+
+    done, printed = stile("check", ".", *arguments), stile("check", ".", *arguments, "--json")
+
+    (report,) = json.loads(printed.out)["endpoints"]
+    assert len(report["tools"]) == count
+    rows = re.findall(r"^a\d+ +prescribed ", done.out, re.MULTILINE)
+    if is_whole:
+        assert (len(rows), "--full" in done.out) == (count, False)
+    else:
+        headings, totals, largest = done.out.partition("api/things\n")[2].splitlines()[:3]
+        size, tokens = (sum(tool[name] for tool in report["tools"]) for name in ("bytes", "tokens"))
+        assert headings.split() == ["kind", "tools", "bytes", "~tokens", "listed"]
+        assert totals.split() == ["prescribed", "31", str(size), str(tokens), "30"]
+        assert largest.startswith("The largest are a")
+        assert largest.count(" bytes)") == 5
+        assert largest.endswith("--full prints a line for each of the 31 tools.")
+        assert rows == []
+
+
+def test_condition_that_many_tools_share_is_one_line(workplace: Path, stile: Stile) -> None:
+    operation = OPERATION.replace('name: "a"', 'name: "a", condition: "?$jwt.hr"')
+    files = {
+        f"operations/o{number}.graphql": operation.replace('"a"', f'"a{number}"').replace("query A", f"query A{number}")
+        for number in range(6)
+    }
+    write_endpoint(workplace, {**FILES, "operations/a.graphql": files.pop("operations/o0.graphql"), **files})
+
+    assert "a0, a1, a2, a3, a4 and 1 more ask their callers for ?$jwt.hr\n" in stile("check", ".").out

@@ -282,21 +282,25 @@ BY_UVX = {"UV": "/bin/uv"}
 
 
 @pytest.mark.parametrize(
-    ("program", "environ", "name"),
+    ("program", "prefix", "environ", "name"),
     [
-        (f"/cache/bin/{DISTRIBUTION}", BY_UVX, f"uvx --from {ROOT.as_uri()} {DISTRIBUTION}"),
-        ("/cache/bin/stile", BY_UVX, f"uvx --from {ROOT.as_uri()} {DISTRIBUTION}"),
-        ("/venv/bin/stile", BY_UVX | {"UV_RUN_RECURSION_DEPTH": "1"}, "stile"),
-        (f"/venv/bin/{DISTRIBUTION}", {}, DISTRIBUTION),
-        ("/venv/bin/stile", {}, "stile"),
+        (f"/cache/bin/{DISTRIBUTION}", "cache/a", BY_UVX, f"uvx --from {ROOT.as_uri()} {DISTRIBUTION}"),
+        ("/cache/bin/stile", "cache/a", BY_UVX, f"uvx --from {ROOT.as_uri()} {DISTRIBUTION}"),
+        ("/cache/bin/stile", "cache/a", BY_UVX | {"UV_RUN_RECURSION_DEPTH": "1"}, "stile"),
+        ("/venv/bin/stile", "venv", BY_UVX, "stile"),  # of an agent that uvx started
+        (f"/venv/bin/{DISTRIBUTION}", "venv", {}, DISTRIBUTION),
+        ("/venv/bin/stile", "venv", {}, "stile"),
     ],
 )
 def test_proposed_commands_begin_as_the_one_that_ran(
-    tmp_path: Path, program: str, environ: dict[str, str], name: str
+    tmp_path: Path, program: str, prefix: str, environ: dict[str, str], name: str
 ) -> None:
     """The package of this environment comes from this folder, where `uvx` finds it again."""
     (tmp_path / "shop.graphql").write_text(SHOP, encoding="utf-8")
-    code = f"import sys; sys.argv[0] = {program!r}; from handler.__main__ import main; sys.exit(main())"
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "CACHEDIR.TAG").touch()
+    place = f"sys.argv[0], sys.prefix = {program!r}, {str(tmp_path / prefix)!r}"
+    code = f"import sys; {place}; from handler.__main__ import main; sys.exit(main())"
     source = ("--from", "shop.graphql", "--url", "http://127.0.0.1:9/graphql", "--access", "open")
     variables = {each: value for each, value in os.environ.items() if not each.startswith("UV")}
 

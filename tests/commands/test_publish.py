@@ -87,6 +87,24 @@ class TestWhatChanged:
             "api/things: changed  +instructions  -prompt q  ~prompt p  ~resource stile://api/things/resources/r.md"
         )
 
+    def test_identity_and_a_tool_named_server_are_two_parts(self, workplace: Path, stile: Stile) -> None:
+        files = {**FILES, "operations/a.graphql": 'query A @mcpTool(name: "server", title: "A") { a }'}
+        endpoint = write_endpoint(workplace / "endpoints", files)
+        with (endpoint / "config.yaml").open("a", encoding="utf-8") as config:
+            config.write("server: {title: One}\n")
+
+        first = stile("publish", "endpoints", "--create", "out").out
+        change(endpoint / "operations" / "a.graphql", 'title: "A"', 'title: "B"')
+        second = stile("publish", "endpoints", "--create", "out").out
+        change(endpoint / "config.yaml", "One", "Two")
+        third = stile("publish", "endpoints", "--create", "out").out
+
+        assert [each.splitlines()[0] for each in (first, second, third)] == [
+            "api/things: new  +server  +server identity",
+            "api/things: changed  ~server",
+            "api/things: changed  ~server identity",
+        ]
+
     def test_a_change_of_what_runs_behind_the_same_listing_is_a_change_of_the_tool(
         self, workplace: Path, stile: Stile
     ) -> None:

@@ -17,7 +17,7 @@ from tests.corpora.downloads import ROOT
 from tests.corpora.fetch import fetch
 from tests.corpora.sources import SOURCE_OF
 from tests.corpora.verdicts import INVALID, NO_NAME, SAME_NAME, SUBSCRIPTION, UPLOAD
-from tests.support.local_entries import local_entries
+from tests.support.local_entries import listed_entries
 
 HEADINGS = ("corpus", "types", "operations", "tools", "refused", "invalid", "bytes of the tool list", "largest entry")
 
@@ -52,7 +52,7 @@ class Row:
 
 def row_of(corpus: str, tried: Attempt) -> Row:
     """The numbers of an attempt."""
-    sizes = [len(to_json_bytes(entry)) for entry in local_entries(tried.compiled)]
+    sizes = [len(to_json_bytes(entry)) for entry in listed_entries(tried.compiled)]
     refused = {reason: tried.refused_as(reason) for reason in REASONS}
     return Row(
         corpus=corpus,

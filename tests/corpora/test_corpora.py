@@ -9,9 +9,13 @@ import pytest
 from graphql import parse, validate
 from jsonschema import Draft202012Validator
 
+from handler.bundle.short_list import bare_entries, short_list
+from handler.list_entries import BYTES_PER_TOKEN, LIST_BUDGET
+from handler.strict_json import Entries, Entry, to_json_bytes
 from tests.corpora.attempts import Tried
 from tests.corpora.sources import SOURCE_OF
 from tests.corpora.verdicts import INVALID, NO_NAME, SAME_NAME, SUBSCRIPTION, UPLOAD, VALID
+from tests.support.local_entries import listed_entries, local_entries
 from tests.support.vendors import refusals
 
 AS_FOUND = tuple(name for name in SOURCE_OF if f"{name}-named" in SOURCE_OF)
@@ -110,7 +114,26 @@ def test_more_than_three_hundred_tools_are_made(tried: Tried) -> None:
     assert len(names) > 300
 
 
+def test_list_of_a_large_client_is_at_most_half_of_what_it_was(tried: Tried) -> None:
+    listed = listed_entries(tried("vendure-admin").compiled)
+
+    assert len(listed) == len(tried("vendure-admin").tools)
+    assert len(to_json_bytes(listed)) <= 839_400 / 2
+
+
+def test_one_tool_more_shortens_the_list_of_a_large_client_by_a_twentieth_at_most(tried: Tried) -> None:
+    entries = [Entry(each) for each in local_entries(tried("vendure-admin").compiled)]
+    for tokens in (LIST_BUDGET, LIST_BUDGET // 2, 4_000):
+        before = 0
+        for count in range(1, len(entries) + 1):
+            size = len(Entries(short_list(entries[:count], tokens * BYTES_PER_TOKEN)).json)
+            assert size >= 0.95 * before, (tokens, count)
+            before = size
+
+
 @pytest.mark.parametrize("corpus", SOURCE_OF)
 def test_no_vendor_refuses_a_tool(tried: Tried, corpus: str) -> None:
     for tool in tried(corpus).tools:
         assert refusals(tool.entry["inputSchema"]) == [], tool.name
+    for entry in bare_entries([Entry(tool.entry) for tool in tried(corpus).tools]):
+        assert refusals(entry["inputSchema"]) == [], entry["name"]

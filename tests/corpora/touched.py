@@ -79,7 +79,13 @@ class _Touching(Visitor):
         self._touch_defaults(directive.args if directive else {}, node.arguments)
 
     def _touch_defaults(self, arguments: Mapping[str, Any], given: Sequence[ArgumentNode] | None) -> None:
-        self.found |= set(named_by_defaults(arguments, {each.name.value: each.value for each in given or ()}))
+        values = {each.name.value: self._given(each.value) for each in given or ()}
+        self.found |= set(named_by_defaults(arguments, values))
+
+    def _given(self, value: ValueNode) -> ValueNode:
+        """A value, or another one in place of a variable that has a value: then no default applies."""
+        has_value = isinstance(value, VariableNode) and self._variables.get(value.name.value) is not None
+        return ListValueNode(values=()) if has_value else value
 
     def enter_argument(self, node: ArgumentNode, *_: object) -> None:
         argument = self.info.get_argument()

@@ -71,6 +71,11 @@ def test_another_time_of_the_commit_is_told_by_the_bytes(built: Path, tmp_path: 
     assert all(digests(again)[name] != digest for name, digest in digests(built).items())
 
 
+def test_archive_without_its_commit_can_be_built(tmp_path: Path) -> None:
+    """As the archive of a commit is downloaded, which has no `.git`."""
+    assert set(digests(make_dist(copy_tree(tmp_path), SOURCE_DATE_EPOCH=""))) == {WHEEL, SDIST}
+
+
 def test_wheel_holds_the_two_packages_and_the_licence(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
         names = set(archive.namelist())

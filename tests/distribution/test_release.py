@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,15 @@ def small(tmp_path: Path) -> Path:
 
 def test_a_commit_that_is_ready_has_no_problem(small: Path) -> None:
     assert list(RELEASE.problems_of_commit(small)) == []
+
+
+def test_a_folder_without_a_commit_is_not_ready(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(small / ".git")
+
+    assert RELEASE.main(["--root", str(small), "--packages", str(tmp_path)]) == 1
+    assert "not ready: git status --porcelain: exit code 128: fatal: not a git repo" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

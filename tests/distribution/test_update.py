@@ -212,6 +212,8 @@ def test_json_has_the_differences_and_the_error(repository: Path, now: Path, sti
     gone, new = sorted(document["unmerged"], key=lambda each: str(each["file"]))
     assert (gone["file"], gone["difference"].splitlines()[-1]) == ("infra/gone.sh", "-echo gone")
     assert (new["file"], new["difference"].splitlines()[-1]) == ("infra/more/new.sh", "+echo new")
+    assert gone["reason"] == "it was changed, and the release removes it"
+    assert new["reason"] == "the release adds another file of that name"
     assert done.code == document["error"]["exitCode"] == 1
     assert len(document["error"]["messages"]) == 2
     assert (repository / "infra/gone.sh").read_text("utf-8") == "mine\n"

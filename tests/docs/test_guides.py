@@ -119,7 +119,7 @@ def test_placeholders_are_filled_as_the_page_says(tmp_path: Path) -> None:
     assert (filled["endpoint_folder"], filled["endpoint_name"]) == ("api", "things")
     assert filled["schema_description"] == "About things."
     assert "type Query" in filled["schema_sdl"]
-    assert filled["graphql_tool"].startswith("This tool runs a GraphQL request")
+    assert filled["graphql_tool"].startswith("Run a GraphQL request")
 
 
 def test_suffixes_of_operations_are_the_ones_that_are_read() -> None:

@@ -26,6 +26,7 @@ PAGES = {
     "docs/from-apollo.md": 5,
     "docs/from-cosmo.md": 5,
     "docs/graphql-http.md": 1,
+    "docs/identity.md": 1,
     "docs/install.md": 2,
     "docs/local.md": 1,
     "docs/operation-tests.md": 6,

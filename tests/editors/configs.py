@@ -113,6 +113,16 @@ WHOLE: dict[str, Any] = {
         "Count": {"type": "number", "minimum": 1, "maximum": 5.5},
     },
     "instructions": "Ask.",
+    "server": {
+        "name": "shop",
+        "title": "Shop",
+        "description": "Orders",
+        "version": "1.0.0",
+        "website": "https://shop.example.com",
+        "icons": [{"file": "a.svg", "theme": "dark"}],
+        "listed": True,
+        "software": False,
+    },
     "resources": {"condition": True},
     "skills": {"condition": True},
     "ui": {

@@ -21,6 +21,7 @@ from tests.docs.reference import codes, page, tables
 from tests.editors.configs import CONFIGS, SDL, changes, json_of_yaml, value_at
 from tests.support.endpoints import write_endpoint
 from tests.support.examples import FULL, SHARE
+from tests.support.icons import SVG
 
 SCHEMA = config_schema()
 VALIDATOR = Draft7Validator(SCHEMA)
@@ -67,6 +68,7 @@ def _problems(folder: Path, config: Any) -> tuple[Problem, ...]:
     operation = "query O($x: Money) { a(x: $x) list }"
     files = {"index.graphql": SDL, "config.yaml": json.dumps(config), "operations/o.graphql": operation}
     files["ui/orders.html"] = "<!doctype html>"
+    files["a.svg"] = SVG
     try:
         compile_endpoint(write_endpoint(folder, files))
     except CompileError as exc:

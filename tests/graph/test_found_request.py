@@ -14,7 +14,10 @@ from handler.graph.found_request import MAX_REQUEST_BYTES, found_request
 from handler.graph.found_sdl import found_text
 from handler.graph.sdl import print_view
 from handler.graph.view import View
+from handler.search.corpus import Corpus
 from handler.search.paths import Paths
+from handler.search.postings import read_postings
+from handler.search.question import Question
 from tests.corpora.fetch import folder_of, is_fetched
 from tests.corpora.sources import SOURCE_OF
 from tests.graph.random_schemas import coordinates_of
@@ -22,6 +25,8 @@ from tests.search.schemas import random_worded_sdl
 from tests.support.examples import examples
 from tests.support.require import requires
 from tests.support.schemas import schema_of_sdl, view_of
+
+NOTHING_ASKED = Question({}, {}, frozenset(), asks=False, tells=False, plural=frozenset(), has_id=False)
 
 SDL = """
 type Query {
@@ -191,13 +196,13 @@ def _requests(view: View, coordinates: Sequence[str], random: Random) -> Iterato
     """Yield the requests of the ways to coordinates, each after its check by graphql-core against the view."""
     roots = view.root_fields()
     schema = schema_of_sdl(print_view(view)) if roots.get("query") else None
-    paths = Paths(view)
+    paths = Paths(view, Corpus(view, read_postings(view.index)))
     for coordinate in coordinates:
         if schema is None or coordinate.partition(".")[0] not in view.members:
             continue
         if coordinate in view.gone or coordinate.partition("(")[0] in view.gone:
             continue
-        for way in paths.to(coordinate):
+        for way in paths.to(coordinate, NOTHING_ASKED):
             text = found_request(view, way, [coordinate, *random.sample(coordinates, min(9, len(coordinates)))])
             if text:
                 assert not validate(schema, parse(text)), (way, text)

@@ -54,6 +54,7 @@ def test_the_environment_names_the_settings_the_function_reads(template: dict[st
     assert function_properties(template)["Environment"]["Variables"] == {
         "STILE_BUNDLES": BUNDLE_LOCATION,
         "STILE_PRELOAD": {"Ref": "Preload"},
+        "STILE_CATALOG": {"Ref": "Catalog"},
         "STILE_REFRESH_S": {"Ref": "RefreshSeconds"},
         "STILE_MAX_STALE_S": {"Ref": "MaxStaleSeconds"},
         "STILE_CACHE_MB": {"Ref": "CacheMegabytes"},
@@ -235,14 +236,22 @@ def test_a_bundle_prefix_that_would_widen_the_role_is_refused(template: dict[str
     assert not accepts(template, "BundlePrefix", prefix)
 
 
+@pytest.mark.parametrize("parameter", ["Preload", "Catalog"])
 @pytest.mark.parametrize("endpoints", ["", "api/customers", "api/customers,api/orders"])
-def test_preload_is_a_list_of_endpoints(template: dict[str, Any], endpoints: str) -> None:
-    assert accepts(template, "Preload", endpoints)
+def test_preload_and_catalog_are_lists_of_endpoints(template: dict[str, Any], parameter: str, endpoints: str) -> None:
+    assert accepts(template, parameter, endpoints)
 
 
+@pytest.mark.parametrize("parameter", ["Preload", "Catalog"])
 @pytest.mark.parametrize("endpoints", ["customers", "api/customers,", "api/customers, api/orders", "a/b/c"])
-def test_preload_of_something_else_is_refused(template: dict[str, Any], endpoints: str) -> None:
-    assert not accepts(template, "Preload", endpoints)
+def test_something_else_is_not_preloaded_or_listed(template: dict[str, Any], parameter: str, endpoints: str) -> None:
+    assert not accepts(template, parameter, endpoints)
+
+
+def test_a_catalog_has_at_most_50_endpoints(template: dict[str, Any]) -> None:
+    """The function refuses to start with more."""
+    assert accepts(template, "Catalog", ",".join(f"api/a{number}" for number in range(50)))
+    assert not accepts(template, "Catalog", ",".join(f"api/a{number}" for number in range(51)))
 
 
 SETTINGS = {

@@ -184,10 +184,10 @@ def test_no_listed_difference_is_gone() -> None:
 def test_facts_cover_environment_permissions_alarms_and_defaults() -> None:
     places = set(Template(ROOT).facts()) & set(Module(ROOT / MODULE).facts())
 
-    assert len([each for each in places if ".environment.variables." in each]) == 20
+    assert len([each for each in places if ".environment.variables." in each]) == 21
     assert len({each.split(".")[1] for each in places if each.startswith("permission.")}) == 11
     assert len({each.split(".")[1] for each in places if each.startswith("aws_cloudwatch_metric_alarm.")}) == 18
-    assert len([each for each in places if each.startswith("variable.") and each.endswith(".default")]) == 50
+    assert len([each for each in places if each.startswith("variable.") and each.endswith(".default")]) == 51
 
 
 ALARM = """

@@ -41,6 +41,9 @@ REASONS = {
     "a denial": "give a credential",
 }
 
+CATALOG = "/.well-known/ai-catalog.json"
+NO_CATALOG = Reply({}, status=404)
+
 
 @pytest.fixture(scope="module")
 def bucket(open_moto: Moto, tmp_path_factory: pytest.TempPathFactory) -> str:
@@ -82,14 +85,14 @@ def test_any_other_answer_is_no_yes(asking: list[str], server: Api, stile: Stile
 
 
 def test_versions_with_the_published_bytes_are_asked_for(asking: list[str], server: Api, stile: Stile) -> None:
-    server.answer = lambda _: Reply({"serves": True})
+    server.answer = lambda asked: NO_CATALOG if asked.path == CATALOG else Reply({"serves": True})
     server.asked.clear()
 
     done = stile(*asking, "--json")
     (endpoint,) = json.loads(done.out)["endpoints"]
 
     assert (done.code, endpoint["served"]) == (0, True)
-    (asked,) = server.asked
+    (asked, _) = server.asked
     assert asked.path == "/api/things"
     assert asked.headers["stile-versions"] == endpoint["version"]
     assert asked.headers["x-api-key"] == KEY
@@ -97,9 +100,37 @@ def test_versions_with_the_published_bytes_are_asked_for(asking: list[str], serv
 
 def test_command_waits_until_the_function_follows(asking: list[str], server: Api, stile: Stile) -> None:
     answers = iter([Reply({}, status=503), Reply({"serves": False}), Reply({"serves": True})])
-    server.answer = lambda _: next(answers)
+    server.answer = lambda asked: NO_CATALOG if asked.path == CATALOG else next(answers)
 
     assert stile(*asking, "--wait", "30").code == 0
+
+
+CATALOGS = {
+    "without a card": ([{"url": "https://mcp.example/api/things/mcp/server-card"}], 404, ["api/things"]),
+    "with a card": ([{"url": "https://mcp.example/api/things/mcp/server-card"}], 200, []),
+    "not published": ([{"url": "https://mcp.example/v1/api/gone/mcp/server-card"}], 404, ["api/gone"]),
+    "not URLs": ([1, {}, {"url": 1}, {"url": "/api/\x1b[2J/mcp/server-card"}], 404, []),
+    "not a list": ({"url": "/api/things/mcp/server-card"}, 404, []),
+}
+
+
+@pytest.mark.parametrize("name", CATALOGS)
+def test_endpoint_that_the_catalog_names_without_a_card_is_warned_of(
+    asking: list[str], server: Api, stile: Stile, name: str
+) -> None:
+    entries, status, expected = CATALOGS[name]
+    answers = {CATALOG: Reply({"specVersion": "1.0", "entries": entries}), "/api/things": Reply({"serves": True})}
+    server.answer = lambda asked: answers.get(asked.path, Reply({}, status=status))
+
+    plain, machine = stile(*asking), stile(*asking, "--json")
+
+    warned = [line for line in plain.err.splitlines() if "STILE_CATALOG" in line]
+    assert warned == [
+        f"{each}: STILE_CATALOG names it, and it has no Server Card: set server.listed, and publish it"
+        for each in expected
+    ]
+    assert json.loads(machine.out)["unlisted"] == expected
+    assert (plain.code, machine.code) == (0, 0)
 
 
 def test_wait_ends(asking: list[str], server: Api, stile: Stile) -> None:

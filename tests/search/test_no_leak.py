@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from handler.graph.sdl import print_view
 from handler.graph.view import View, build_view
+from handler.policy.evaluation import DEFAULT
 from handler.search.schema_search import Match, SchemaSearch
 from tests.graph.random_schemas import coordinates_of
 from tests.search.schemas import QUESTIONS, index_of, random_worded_sdl, view_of
@@ -51,6 +52,35 @@ def test_words_that_do_not_count_are_chosen_by_visible_places(monkeypatch: pytes
         view, _ = drawn(seed)
         if view.root_fields().get("query"):
             assert answers(view) == answers(view_of(print_view(view)))
+
+
+def test_ways_need_what_a_caller_has_to_give_without_a_hidden_default() -> None:
+    sdl = """
+      type Query { first(by: By!): Box second(number: Int!, size: Int!): Box }
+      type Box { id: ID! volume: Int }
+      input By { shelfId: Shelf! = TOP }
+      enum Shelf { TOP LOW }
+    """
+    views = [view_of(sdl, hidden=hidden) for hidden in ([], ["Shelf.TOP", f"By.shelfId{DEFAULT}"])]
+    ways = [SchemaSearch(view).search("volume", 1)[0].paths for view in views]
+
+    assert [paths[0][0] for paths in ways] == ["Query.first", "Query.second"]
+    assert answers(views[1]) == answers(view_of(print_view(views[1])))
+
+
+def test_an_input_without_its_default_belongs_to_the_input_that_it_needs() -> None:
+    sdl = """
+      type Query { late(by: By): Int early(other: Other): Int }
+      input Box { by: By = {shelf: TOP} id: ID volume: Int }
+      input By { box: Box shelf: Shelf id: ID }
+      input Other { box: Box id: ID }
+      enum Shelf { TOP LOW }
+    """
+    views = [view_of(sdl, hidden=hidden) for hidden in ([], ["Shelf.TOP", f"Box.by{DEFAULT}"])]
+    ways = [SchemaSearch(view).search("volume", 1)[0].paths for view in views]
+
+    assert [paths[0][0] for paths in ways] == ["Query.early", "Query.late"]
+    assert SchemaSearch(views[1]).search("volume", 9) == SchemaSearch(view_of(print_view(views[1]))).search("volume", 9)
 
 
 def test_words_of_a_hidden_argument_are_known_to_no_search() -> None:

@@ -61,6 +61,23 @@ def test_a_word_is_found_with_a_letter_wrong(question: str) -> None:
     assert found(question)[0] == "Customer.revenue"
 
 
+@pytest.mark.parametrize("question", ["remove stock places", "delete the stock places"])
+def test_name_with_the_words_of_the_question_alone_is_first(question: str) -> None:
+    """A text that repeats the words, and a name with further ones, count less."""
+    sdl = """
+        type Query { stockPlaces: [StockPlace!]! }
+        type StockPlace { id: ID! name: String }
+        type Deletion { message: String }
+        type Mutation {
+          deleteProducts(ids: [ID!]!): [Deletion!]!
+          deleteStockPlaces(ids: [ID!]!): [Deletion!]!
+          "Removes stock places from the shop"
+          removeStockPlacesFromShop(shop: ID!): [StockPlace!]!
+        }
+    """
+    assert SchemaSearch(view_of(sdl)).search(question, 5)[0].coordinate == "Mutation.deleteStockPlaces"
+
+
 @pytest.mark.parametrize("question", ["userid", "user id", "UserIDs", "user_id"])
 def test_ids_are_found_split_and_joined(question: str) -> None:
     assert found(question)[0] == "Customer.userId"

@@ -47,6 +47,7 @@ def test_stored_places_are_those_of_an_index_without_them(seed: int) -> None:
 
     assert stored.entries
     assert (list(stored.sizes), dict(stored.entries)) == (list(found.sizes), dict(found.entries))
+    assert (list(stored.names), list(stored.texts)) == (list(found.names), list(found.texts))
 
 
 def test_words_stored_by_other_rules_are_not_used() -> None:
@@ -59,7 +60,15 @@ def test_words_stored_by_other_rules_are_not_used() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [{"rules": RULES}, {"rules": RULES, "sizes": "#", "words": "merg"}, {"rules": RULES, "sizes": "", "words": ""}],
+    [
+        {"rules": RULES},
+        {"rules": RULES, "sizes": "#", "words": "merg"},
+        {"rules": RULES, "sizes": "", "words": ""},
+        {"rules": RULES, "sizes": "$", "words": ""},
+        {"rules": RULES, "sizes": "$", "words": "", "counts": ["#$$", "#$"]},
+        {"rules": RULES, "sizes": "$", "words": "", "counts": ["#$$$", "#$$$"]},
+        {"rules": RULES, "sizes": "$", "words": "", "counts": [3, 3]},
+    ],
 )
 def test_a_section_of_another_shape_is_refused(words: JSONObject) -> None:
     with pytest.raises(BundleError, match="words is malformed"):

@@ -25,6 +25,7 @@ SERVICES: Any = SimpleNamespace(
     own_routes=(),
     signpost=lambda _: "",
     public_url="https://tools.example",
+    catalog=(),
     allowed_origins=frozenset({"https://app.example"}),
 )
 

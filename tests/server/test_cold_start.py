@@ -22,6 +22,7 @@ from tests.support.api import Reply, running_api
 from tests.support.bucket import BundleBucket
 from tests.support.endpoints import PUBLIC, READABLE, compiled
 from tests.support.function import store
+from tests.support.icons import SVG
 from tests.support.issuers import AUDIENCE, Provider, ec_key, given
 from tests.support.kits import TOOLS, with_catalog, with_kit
 from tests.support.raw_http import Peer, RawServer, running_server
@@ -406,6 +407,40 @@ def test_list_neither_reads_nor_loads_more_where_the_schema_is_large(
         loaded.append(modules)
 
     assert loaded[0] == loaded[1]
+
+
+def test_identity_is_checked_for_introductions_alone_and_before_a_snapshot(
+    tmp_path: Path, folder_storage: FolderStorage
+) -> None:
+    operation = 'query Thing @mcpTool(name: "thing") { thing }'
+    config = f"{READABLE}server: {{title: Things, icons: a.svg}}\n"
+    index = {"index.graphql": "type Query { thing: Int }", "operations/o.graphql": operation}
+    store(folder_storage, compiled(tmp_path, {**index, "config.yaml": config, "a.svg": SVG}))
+    events: list[Path] = []
+    for method in ("tools/list", "initialize"):
+        event = json.loads((ROOT / "events" / "tools-list.json").read_text(encoding="utf-8"))
+        event["rawPath"] = event["requestContext"]["http"]["path"] = "/api/things/mcp"
+        event["headers"] = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        event |= {
+            "isBase64Encoded": False,
+            "body": json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}),
+        }
+        events.append(tmp_path / f"{len(events)}.json")
+        events[-1].write_text(json.dumps(event), encoding="utf-8")
+    environ = {"STILE_BUNDLES": folder_storage.location, "STILE_PRELOAD": "api/things"}
+    checks = {"handler.bundle.server_identity", "xml.parsers.expat"}
+
+    cold, frozen = ({**environ, "AWS_LAMBDA_INITIALIZATION_TYPE": kind} for kind in ("on-demand", "snap-start"))
+    loaded = []
+    for each in (cold, frozen):
+        done = run(each, *events)
+        assert done.returncode == 0, done.stderr
+        *answers, steps = (json.loads(line) for line in done.stderr.splitlines())
+        assert ["result" in json.loads(answer["body"]) for answer in answers] == [True, True]
+        loaded.append([checks & {*step} for step in steps])
+
+    assert loaded == [[set(), set(), checks], [checks, checks, checks]]
 
 
 def test_preload_of_an_endpoint_that_is_not_there_does_not_stop_the_others(bundles: str) -> None:

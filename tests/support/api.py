@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -70,6 +71,10 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = (
         128  # of a connection beyond the 5 of the base class, the kernel tries again after 1, 3 and 7 s
     )
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # a client that gave up resets the connection
+            super().handle_error(request, client_address)
 
 
 @contextmanager

@@ -197,6 +197,11 @@ def settings_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
     yield from _number_change(
         before.list_budget or math.inf, after.list_budget or math.inf, about="limits", where="limits: list_budget"
     )
+    if before.listed != after.listed:
+        now = "has a public Server Card now" if after.listed else "has no public Server Card any more"
+        yield Change("text-changed", "server.listed", f"the endpoint {now}")
+    if before.server != after.server:
+        yield Change("text-changed", "server", "the endpoint introduces itself to clients otherwise")
     if before.log != after.log:
         yield Change("log-changed", "log", "the log has other facts of calls")
     # The tools of toolkits are compared by themselves.

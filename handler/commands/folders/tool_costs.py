@@ -75,9 +75,14 @@ def tool_list(compiled: Compiled) -> JSONObject:
 
 def sentences_on_tools(rows: Sequence[ToolRow], tools: JSONObject) -> Iterator[str]:
     """Yield sentences on the conditions of tools, on shortened schemas, and on a list that does not go out whole."""
+    conditions: dict[str, list[str]] = {}
     for row in rows:
-        if row.condition:
-            yield f"{row.name} asks its caller for {row.condition}"
+        conditions.setdefault(row.condition, []).append(row.name)
+    for condition, names in conditions.items():
+        if condition and len(names) > MAX_NAMED:
+            yield f"{some(names, most=MAX_NAMED)} ask their callers for {condition}"
+        elif condition:
+            yield from (f"{name} asks its caller for {condition}" for name in names)
     for schema, limit in (("inputSchema", "max_schema_bytes"), ("outputSchema", "max_output_schema_bytes")):
         sizes = {row.name: row.shortened[schema] for row in rows if schema in row.shortened}
         names = [f"{name} ({size} bytes)" for name, size in sorted(sizes.items(), key=lambda each: -each[1])]

@@ -50,8 +50,8 @@ def changed_parts(bundle: Bundle, before: bytes | None) -> tuple[str, ...]:
 def _parts_of(bundle: Bundle) -> Mapping[str, object]:
     """Return the parts of an endpoint that clients see, by name; a name that is not a tool's begins with its kind."""
     tools = {tool.name: tool for tool in bundle.tools}
-    instructions = {"instructions": bundle.instructions} if bundle.instructions else {}
-    return {**tools, **contents_of(bundle), **instructions}
+    texts = {"instructions": bundle.instructions, "server identity": bundle.server}
+    return {**tools, **contents_of(bundle), **{name: each for name, each in texts.items() if each}}
 
 
 def contents_of(bundle: Bundle) -> dict[str, Content]:

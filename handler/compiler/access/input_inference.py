@@ -45,7 +45,7 @@ MIN_LETTERS = 3
 """Letters of a field that a longer word may begin with. Shorter matches are chance, unless the rest is an operator."""
 
 STEPS_NEARBY = 3
-"""From a connection by its edges to the rows, and to what these contain."""
+"""From a payload by an edge to a row, and to what this contains. The step from a page to its rows does not count."""
 
 
 class Questions:
@@ -112,11 +112,25 @@ class Questions:
     def nearby(self, type_name: str) -> set[str]:
         """Return the types in a few steps of a selection: the rows of a page or payload, and what these contain."""
         if type_name not in self._nearby:
-            types = {type_name}
+            types = self._with_rows({type_name})
             for _ in range(STEPS_NEARBY):
-                types |= {below for each in types for below in self._below.get(each, ())}
+                types |= self._with_rows({below for each in types for below in self._below.get(each, ())})
             self._nearby[type_name] = types
         return self._nearby[type_name]
+
+    def _with_rows(self, types: set[str]) -> set[str]:
+        """Return types with the rows of those that are pages."""
+        return types | {row.name for each in types if (row := rows_on(self._schema.type_map[each]))}
+
+    def around(self, taken: InputMember) -> Iterator[str]:
+        """Yield the types of an input's answers, and those that the input types around its own are called after.
+
+        A filter of departments may lead to their employees by inputs in inputs, however many.
+        """
+        yield from (answer.type for answer in (*taken.asked.chosen(), *taken.asked.data))
+        for holder in reachable([taken.coordinate.partition(".")[0]], self._holders):
+            if (type_name := MIRRORS.sub("", holder)) in self._schema.type_map:
+                yield type_name
 
     def _asking(self, inputs: Iterable[InputMember], types: Collection[str]) -> Iterator[str]:
         leading = self.leading_to(types)
@@ -222,6 +236,14 @@ class Questions:
     def _below(self) -> Mapping[str, set[str]]:
         return turned(self._above)
 
+    @cached_property
+    def _holders(self) -> Mapping[str, set[str]]:
+        """Input type -> the input types with a field of it."""
+        inputs = (each for each in self._schema.type_map.values() if isinstance(each, GraphQLInputObjectType))
+        return turned(
+            {each.name: {get_named_type(field.type).name for field in each.fields.values()} for each in inputs}
+        )
+
 
 class _Judge:
     """The judge of inputs by one mention of a guarded field in their names."""
@@ -235,15 +257,22 @@ class _Judge:
 
     def asks(self, taken: InputMember) -> bool:
         """Return whether an input chooses rows by the field."""
-        answers = (*taken.asked.chosen(), *taken.asked.data)
-        if self._questions.rows.mirror_another(taken, self._mention, self._guarded) and all(
-            self._questions.nearby(answer.type).isdisjoint(self._guarded.types) for answer in answers
-        ):
+        if self._mirrors_another(taken):
             return False
         if any(self._is_about(answer, taken, near=True) for answer in taken.asked.near):
             return True
         data = taken.asked.data if self._compares or taken.compared else ()
         return any(self._is_about(answer, taken, near=False) for answer in (*taken.asked.far, *data))
+
+    def _mirrors_another(self, taken: InputMember) -> bool:
+        """Return whether an input is the field of a type that its own is called after, and no guarded type is near."""
+        if not self._questions.rows.mirror_another(taken, self._mention, self._guarded):
+            return False
+        having = self._questions.leading_to(self._questions.meanings.having(self._guarded.field))
+        if any(answer.written and answer.type not in having for answer in taken.asked.chosen()):
+            return False  # the count of changed rows, which are perhaps others
+        near = map(self._questions.nearby, self._questions.around(taken))
+        return all(types.isdisjoint(self._guarded.types) for types in near)
 
     def writes(self, taken: InputMember) -> bool:
         """Return whether an input only gives a mutation a value of the field's name."""

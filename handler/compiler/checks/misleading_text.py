@@ -111,6 +111,7 @@ def _readable(endpoint: CompiledEndpoint) -> Iterator[tuple[Any, str, At]]:
         for file in skill.files:
             yield [file.entry, file.text], f'the skill "{skill.skill.name}"', skill.places[file.uri]
     yield config.instructions, '"instructions"', Place(project.path(CONFIG))
+    yield config.server, '"server"', Place(project.path(CONFIG))
     if endpoint.api.graphql.mode == "on" or any(isinstance(each.tool, GraphQLTool) for each in endpoint.tools):
         for name, text in endpoint.context.files.texts(*SCHEMAS).items():  # models may look up any type by its name
             yield text, "the schema", Place(name)

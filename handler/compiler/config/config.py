@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 import yaml
 
+from handler.bundle.server_identity import MAX_ICON_BYTES, made_icon
 from handler.bundle.tools import Limits
 from handler.bundle.upstream import Upstream
 from handler.compiler.codes import CHANGE_CODES, CODES
@@ -36,6 +37,7 @@ from handler.compiler.source.yaml_section import Section
 from handler.compiler.source.yaml_tree import overlay, parse_yaml
 from handler.errors.authoring import Problem
 from handler.search.words import STOP_WORDS, split
+from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean, some
 
 STAGE_FILE = re.compile(r"config\.(.+)\.yaml")
@@ -53,7 +55,7 @@ class Config:
     list_sizes: Section  # of limits: coordinates of fields
     continues: bool  # limits.continue: callers can continue answers that were cut
     schemas: SchemaLimits  # of limits
-    list_budget: int  # of limits: tokens of a caller's list of tools; 0: no limit
+    list_budget: int  # of limits: tokens of a caller's list of tools; 0: those of a page
     access: Section
     identity: tuple[Section, ...]  # one, or a list with one for each issuer
     identity_in_deployment: bool  # ``identity`` is below ``deployment``, as in StepZen
@@ -65,6 +67,9 @@ class Config:
     graphql: str  # off, persisted or on; empty if not given
     graphql_at: Place
     instructions: str
+    server: JSONObject  # members of ``serverInfo``
+    listed: bool  # a public Server Card shows them
+    software: bool  # introductions name Stile
     resources: Section
     skills: Section
     ui: Section  # pages that hosts show in the chat
@@ -125,6 +130,9 @@ def read_config(
         graphql=top.choice("graphql") if "graphql" in top else "",
         graphql_at=top.place("graphql"),
         instructions=top.text("instructions").strip(),
+        server=_server(top.section("server"), files, file),
+        listed=top.section("server").boolean("listed"),
+        software=top.section("server").boolean("software"),
         resources=top.section("resources"),
         skills=top.section("skills"),
         ui=top.section("ui"),
@@ -174,6 +182,27 @@ def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
         sentence = "identity also appears outside deployment: keep one of them"
         problems.add(deployment.key_place("identity"), sentence, code="duplicate-identity")
     return tuple((deployment if "identity" in deployment else top).one_or_more("identity"))
+
+
+def _server(section: Section, files: EndpointFiles, file: str) -> JSONObject:
+    """Read the author's members of ``serverInfo``. Names of icons' files begin beside ``file``."""
+    icons, size = [], 0
+    for entry in section.sections("icons"):
+        name, theme = entry.text("file"), entry.choice("theme") if "theme" in entry else ""
+        raw = files.read_bytes(join(file, name), named_at=entry.place("file"), max_bytes=MAX_ICON_BYTES)
+        size += len(raw or b"")
+        try:
+            icons += [] if raw is None else [made_icon(raw, theme)]
+        except ValueError as exc:
+            entry.fault("file", f"{name} {exc}", code="invalid-icon")
+    if size > MAX_ICON_BYTES:
+        sentence = f"they have {size:,} bytes together: expected at most {MAX_ICON_BYTES:,}"
+        section.fault("icons", sentence, code="invalid-icon")
+    texts = {key: section.text(key).strip() for key in ("name", "title", "version", "description", "website")}
+    if section.boolean("listed") and not texts["description"]:
+        section.refuse("listed", "server.description beside it, which a Server Card needs")
+    members = {**texts, "websiteUrl": texts["website"], "icons": icons}
+    return {name: value for name, value in members.items() if value and name != "website"}
 
 
 def _synonyms(find: Section) -> Mapping[str, tuple[str, ...]]:

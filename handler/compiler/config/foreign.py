@@ -42,7 +42,7 @@ APOLLO: Mapping[str, str] = {
     "overrides.required_scopes": TOOL,
     "rhai": "write a tool in Python for what a script changes",
     "schema": "name the file in @sdl(files:) of index.graphql; stile init gets it from a URL",
-    "server_info": "remove it, as Stile tells its own name and version",
+    "server_info": "write server, with website for website_url",
     "telemetry": "remove it, as the log and traces have their own form",
     "transport.address": NO_SERVER,
     "transport.auth": "write identity, and upstream.auth: {passthrough: …} if the API takes the caller's token",

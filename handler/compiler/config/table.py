@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 
 from handler.bundle.identity import is_for_trials
+from handler.bundle.server_identity import FITS, MAX_ICON_BYTES, MAX_LINE_CHARS, THEMES, is_plain
 from handler.bundle.upstream import CLIENT_AUTH, SIGNED_SERVICES, TOKEN_TYPES, parse_reference
 from handler.compiler.config.values import (
     PUBLIC_ALGORITHMS,
@@ -206,7 +207,7 @@ LIMITS: Keys = {
         MAX_SCHEMA_BYTES,
     ),
     "list_budget": integer(
-        "the tokens of a caller's [list](../limits.md#the-list-of-tools) of tools, which shorten it; 0: no limit",
+        "tokens of a caller's [list of tools](../limits.md#the-list-of-tools), which shorten it; 0: those of a page",
         LIST_BUDGET,
         0,
         1_000_000,
@@ -396,6 +397,29 @@ PAGE: Keys = {
     "prefers_border": boolean("the host draws a border around the page", "the host decides"),
     "domain": text("the host name of the page, as the host's documentation says"),
 }
+PLAIN = f"text, {MAX_LINE_CHARS} characters at most"
+SERVER: Keys = {
+    "name": text("the name for programs", missing="`folder.name`").expecting(
+        "letters, digits, _, and . and - that are not first, with one / at most", FITS["name"]
+    ),
+    "title": text("the name for people", PLAIN).expecting(f"a {PLAIN}, one line without markup", is_plain),
+    "description": text("its purpose", PLAIN).expecting(f"a {PLAIN}, one line without markup", is_plain),
+    "version": text("the version", missing="a digest of the parts that are open to all callers").expecting(
+        "a version such as 1.4.0, not a range", FITS["version"]
+    ),
+    "website": text("a page about it", "https URL").expecting("an https URL without a user in it", FITS["websiteUrl"]),
+    "icons": sections(
+        f"its icons, {MAX_ICON_BYTES:,} bytes together at most",
+        {
+            "file": text("the file; the text alone may stand for the mapping", "PNG or SVG file", "required"),
+            "theme": choice("the background that it is for", THEMES, missing="any"),
+        },
+        "list",
+        short="file",
+    ),
+    "listed": boolean("if a public [Server Card](../identity.md#the-server-card) shows it", default=False),
+    "software": boolean("if introductions name Stile and its release in `_meta`", default=True),
+}
 KEYS: Keys = {
     "upstream": section("the API behind the endpoint", UPSTREAM),
     "limits": section("limits of requests", LIMITS),
@@ -428,6 +452,7 @@ KEYS: Keys = {
     "instructions": text(
         "a text about the endpoint that clients give their model", f"text, {MAX_INSTRUCTIONS_BYTES:,} bytes at most"
     ).checked(instructions_fault, "long-instructions"),
+    "server": section("the [identity](../identity.md) of the endpoint for clients", SERVER),
     "resources": section("the files in `resources/`", {"condition": condition("when a caller has them")}),
     "skills": section("the skills in `skills/`", {"condition": condition("when a caller has them")}),
     "ui": section(

@@ -37,13 +37,12 @@ from handler.compiler.operations.used_coordinates import typed_nodes
 from handler.graph.documents.operation import fragments_of
 
 GRAPHQL_TOOL = (
-    "This tool runs a GraphQL request. Write one that is valid for the schema shown at the `query` parameter, "
-    "select only the fields you need, and give changing values as variables. Nothing outside that schema can be "
-    "asked for."
+    "Run a GraphQL request that is valid for the schema at `query`. Select only the fields you need, and give changing "
+    "values as variables."
 )
 
-OPERATION_NAME = "Which operation of `query` to run, when it holds more than one."
-VARIABLES = "Values for the variables that the operation declares, by name."
+OPERATION_NAME = "The operation of `query` to run, if it holds several."
+VARIABLES = "Values of the operation's variables, by name."
 
 MAX_ENUM_CHARS = 1_000
 """The longest description of enum values: "AF: Afghanistan" for each country takes 6 KB of every tool."""
@@ -57,7 +56,7 @@ OF_GRAPHQL_TOOLS: Mapping[str, str] = {
 NOT_ABOUT_IT = re.compile(r"\s*(?:import\b|eslint-|prettier-|Copyright\b|SPDX-|TODO\b|FIXME\b)")
 """Lines for other tools or for the maintainers of the file, not for models."""
 
-MAX_NAMED, MAX_SELECTIONS_CHARS = 40, 200
+MAX_NAMED, MAX_SELECTIONS_CHARS = 40, 150
 """Fields and characters of a description that is made of an operation's selections."""
 
 _Holder = OperationDefinitionNode | FieldNode

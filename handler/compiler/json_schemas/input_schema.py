@@ -145,6 +145,11 @@ class Inputs:
         return non_null_places - self._operation.optional_conditions
 
     @property
+    def visible(self) -> list[str]:
+        """The variables that a model may know."""
+        return [node.variable.name.value for node in self.filled_by_model]
+
+    @property
     def defined(self) -> list[Any]:
         """The input objects and enums in or below the types."""
         return _types_below(self.types.values(), lambda type_: type_.fields)

@@ -13,11 +13,20 @@ from graphql import (
     TypeInfo,
     get_named_type,
 )
-from graphql.language import ArgumentNode, EnumValueNode, FieldNode, ObjectFieldNode
+from graphql.language import (
+    ArgumentNode,
+    EnumValueNode,
+    FieldNode,
+    NonNullTypeNode,
+    ObjectFieldNode,
+    VariableDefinitionNode,
+    VariableNode,
+)
 from graphql.language.ast import QUERY_DOCUMENT_KEYS
 
 from handler.compiler.schema.directives import nodes_in
 from handler.graph.documents.operation import INTROSPECTION
+from handler.policy.evaluation import DEFAULT
 
 
 def asked_of_the_schema(document: DocumentNode) -> str:
@@ -57,17 +66,40 @@ def coordinates_used(document: DocumentNode, schema: GraphQLSchema) -> dict[str,
                         first_uses.setdefault(f"{parent.name}.{node.name.value}", node)
             case DirectiveNode():
                 first_uses.setdefault(f"@{node.name.value}", node)
-            case ArgumentNode():
-                parent, field, directive = types.get_parent_type(), types.get_field_def(), types.get_directive()
-                if directive:
-                    first_uses.setdefault(f"@{directive.name}({node.name.value}:)", node)
-                elif parent and field and field.ast_node:
-                    first_uses.setdefault(f"{parent.name}.{field.ast_node.name.value}({node.name.value}:)", node)
-            case ObjectFieldNode():
-                if holder := get_named_type(types.get_parent_input_type()):
-                    first_uses.setdefault(f"{holder.name}.{node.name.value}", node)
+            case ArgumentNode() | ObjectFieldNode():
+                if coordinate := _input_at(node, types):
+                    first_uses.setdefault(coordinate, node)
             case EnumValueNode():
                 type_ = get_named_type(types.get_input_type())
                 if isinstance(type_, GraphQLEnumType):
                     first_uses.setdefault(f"{type_.name}.{node.value}", node)
     return dict(sorted(first_uses.items()))
+
+
+def defaults_used(document: DocumentNode, schema: GraphQLSchema) -> Iterator[str]:
+    """Yield the coordinates of the defaults that the API applies if a call leaves out a variable."""
+    optional = {
+        node.variable.name.value
+        for node in nodes_in(document)
+        if isinstance(node, VariableDefinitionNode)
+        and not isinstance(node.type, NonNullTypeNode)
+        and node.default_value is None
+    }
+    for node, types in typed_nodes(document, schema):
+        match node:
+            case ArgumentNode(value=VariableNode(name=name)) | ObjectFieldNode(value=VariableNode(name=name)):
+                if name.value in optional and (coordinate := _input_at(node, types)):
+                    yield f"{coordinate}{DEFAULT}"
+
+
+def _input_at(node: ArgumentNode | ObjectFieldNode, types: TypeInfo) -> str:
+    """Return the coordinate of an argument or input field; empty if the schema does not have it."""
+    if isinstance(node, ObjectFieldNode):
+        holder = get_named_type(types.get_parent_input_type())
+        return f"{holder.name}.{node.name.value}" if holder else ""
+    parent, field, directive = types.get_parent_type(), types.get_field_def(), types.get_directive()
+    if directive:
+        return f"@{directive.name}({node.name.value}:)"
+    return (
+        f"{parent.name}.{field.ast_node.name.value}({node.name.value}:)" if parent and field and field.ast_node else ""
+    )

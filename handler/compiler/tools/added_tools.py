@@ -60,7 +60,7 @@ MAX_NAME_CHARS = 64
 TEXTS: Mapping[str, tuple[str, str]] = {
     "search": (
         "Search",
-        "Find what to ask {name} for: the best matches of a question, the fields that lead to each, and SDL.",
+        "Find parts of the schema of {name} by a question: the ways to them, SDL and a request.",
     ),
     "describe": ("Describe", "Return the SDL of parts of the schema of {name}."),
 }
@@ -78,7 +78,7 @@ ARGUMENTS: Mapping[str, JSONObject] = {
                 "maxLength": 1_000,
                 "description": "In words",
             },
-            "maxTokens": {**MAX_TOKENS, "description": "300 if absent"},
+            "maxTokens": {**MAX_TOKENS, "default": 750},
         },
         "required": ["question"],
         "additionalProperties": False,
@@ -93,7 +93,7 @@ ARGUMENTS: Mapping[str, JSONObject] = {
                 "maxItems": 50,
                 "description": "Such as Order, Order.lines or Query.order(id:)",
             },
-            "maxTokens": {**MAX_TOKENS, "description": "800 if absent"},
+            "maxTokens": {**MAX_TOKENS, "default": 800},
         },
         "required": ["coordinates"],
         "additionalProperties": False,

@@ -37,7 +37,7 @@ from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.defaults import default_of
 from handler.compiler.json_schemas.input_schema import Inputs, bound_schema, enforced_schema
 from handler.compiler.operations.author_operations import AuthorOperation, Operations
-from handler.compiler.operations.used_coordinates import coordinates_used
+from handler.compiler.operations.used_coordinates import coordinates_used, defaults_used
 from handler.compiler.tools.variables import coordinates_bound, read_bindings
 from handler.graph.sdl import print_view
 from handler.graph.view import build_view
@@ -144,6 +144,7 @@ def persisted_of(context: ApiContext, operation: AuthorOperation, *, demands: De
     """Compile an operation that is called by its name, without a tool's entry."""
     schema = context.schema
     coordinates = [*coordinates_used(operation.document, schema), *coordinates_bound(operation, schema)]
+    coordinates += defaults_used(operation.document, schema)
     mask = union_of(context.guards, coordinates) | demands.mask
     inputs = Inputs(operation, context.schema, context.guards, mask=mask)
     variables = context.definitions.shared(enforced_schema(inputs, scalars=context.scalars, flat=True))

@@ -40,7 +40,7 @@ from handler.compiler.json_schemas.output_schema import output_schema
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
 from handler.compiler.operations.kept_operations import KeptTool
 from handler.compiler.operations.sources import unread_with
-from handler.compiler.operations.used_coordinates import coordinates_used
+from handler.compiler.operations.used_coordinates import coordinates_used, defaults_used
 from handler.compiler.problems import At, Problems, where
 from handler.compiler.schema.directives import ToolDirective, argument_items, value_of_argument
 from handler.compiler.schema.tool_options import RESULT, AuthorOptions
@@ -138,7 +138,7 @@ def _made_tool(
     _refuse_misfits(context, operation, declaration, flat=flat)
     coordinates = coordinates_used(operation.document, schema)
     needed = tuple(dict.fromkeys([*coordinates, *coordinates_bound(operation, schema)]))
-    mask = union_of(context.guards, needed) | own_mask
+    mask = union_of(context.guards, [*needed, *defaults_used(operation.document, schema)]) | own_mask
     inputs = Inputs(operation, schema, context.guards, mask=mask, left_out=context.types_of_files)
     judge_files(context, operation, inputs.types)
 
@@ -182,7 +182,14 @@ def _made_tool(
         bindings=read_bindings(operation, schema, context.problems),
         bound=context.definitions.shared(bound_schema(inputs, scalars=scalars)),
         options=options.served(output="both"),
-        plan=write_plan(plan_of_document(operation.document, context.whole_view, settable=operation.variables)),
+        plan=write_plan(
+            plan_of_document(
+                operation.document,
+                context.whole_view,
+                settable=inputs.visible,
+                is_hidden=lambda place: context.guards.get(place, OPEN) - mask,  # the plan is the same for all callers
+            )
+        ),
     )
     return KeptTool(
         tool=tool,

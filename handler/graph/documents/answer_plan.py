@@ -8,7 +8,7 @@ Source: GraphQL specification, 5.3.2 (Field Selection Merging); GraphQL Cursor C
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from graphql import (
@@ -23,7 +23,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
-from handler.answers.plan import OFFSETS, PAGES, SIZES, TOKENS, Argument, Member, Members
+from handler.answers.plan import COUNTS, FILTER, OFFSETS, PAGES, SIZES, TOKENS, Argument, Member, Members
 from handler.graph.documents.operation import Selected, fields_by_key, fragments_of, only_operation
 from handler.graph.documents.used_fields import COMPOSITE, visible_field
 from handler.graph.index import named_type
@@ -39,6 +39,9 @@ ROLES: Mapping[str, str] = {
     **dict.fromkeys(PAGES, "page"),
 }
 """Arguments that page, and their roles."""
+
+SORTS = ("sort", "order", "reverse", "direction")
+"""Beginnings of arguments that sort."""
 
 NUMBERS = frozenset({"Int", "Float", "Boolean"})
 """Types that a cursor does not have."""
@@ -56,15 +59,21 @@ def plan_of_text(text: str, view: View, *, settable: Iterable[str] | None = None
     return plan_of_document(parse(text, no_location=True), view, settable=settable)
 
 
-def plan_of_document(document: DocumentNode, view: View, *, settable: Iterable[str] | None) -> Members:
-    """Return the plan as ``plan_of_text`` does."""
+def plan_of_document(
+    document: DocumentNode,
+    view: View,
+    *,
+    settable: Iterable[str] | None,
+    is_hidden: Callable[[str], object] = lambda _: False,
+) -> Members:
+    """Return the plan as ``plan_of_text`` does, without input fields whose coordinate ``is_hidden``."""
     operation = only_operation(document)
     defaults = {
         node.variable.name.value: _number(node.default_value)
         for node in operation.variable_definitions or ()
         if node.default_value
     }
-    walk = _Walk(document, view, defaults, None if settable is None else frozenset(settable))
+    walk = _Walk(document, view, defaults, None if settable is None else frozenset(settable), is_hidden)
     root = view.index.roots[operation.operation.value]
     return walk.members([(root, operation.selection_set)], 0) or Members(fields={})
 
@@ -86,10 +95,12 @@ class _Walk:
         view: View,
         defaults: Mapping[str, int | None],
         settable: frozenset[str] | None,
+        is_hidden: Callable[[str], object],
     ) -> None:
         self._view = view
         self._defaults = defaults
         self._settable = settable
+        self._is_hidden = is_hidden
         self._fragments = fragments_of(document)
         self._known: dict[frozenset[tuple[str, int]], Members | None] = {}
 
@@ -131,6 +142,9 @@ class _Walk:
         if not (lists or below or string):
             return None
         paging = self._paging(nodes)
+        is_list = lists or (below and (below.rows or below.counts))
+        if paging and not is_list and all(role.startswith(FILTER) for role in paging):
+            paging = {}  # arguments of a field without pages narrow no list
         return None if paging is None else Member(depth=lists, below=below, string=string, paging=paging)
 
     def _leaf(self, type_: str) -> str:
@@ -149,13 +163,17 @@ class _Walk:
         by_role: dict[str, Argument] = {}
         for name, declared in arguments.items():
             for role, argument in self._arguments(name, named_type(declared.type), values.get(name)):
-                if self._usable(role, argument) and not (role in by_role and by_role[role].given):
+                is_key = declared.required and role.startswith(FILTER)
+                if self._usable(role, argument) and not (role in by_role and by_role[role].given) and not is_key:
                     by_role[role] = argument
         return by_role
 
     def _arguments(self, name: str, type_: str, value: ValueNode | None) -> Iterator[tuple[str, Argument]]:
         """Yield the roles of an argument, or of the fields of an input object."""
-        inputs = list(_inputs(self._view, type_))
+        inputs = [each for each in _inputs(self._view, type_) if not self._is_hidden(f"{type_}.{each}")]
+        if not any(inner in ROLES or inner in SIZES for inner in inputs):  # a filter counts whole, or what is settable
+            fields = value.fields if isinstance(value, ObjectValueNode) and self._settable is not None else ()
+            inputs = [each.name.value for each in fields]
         if not inputs:
             yield from _with_roles(name, self._argument(name, value))
         for inner in inputs:
@@ -205,6 +223,8 @@ class _Roles:
         edge = self._all_have("node")
         edges = [visible_field(self._view, parent, "edges") for parent in self._parents]
         tokens = () if edge else tuple(key for key in self._names if self._is_end(key))
+        counts = tuple(key for key in self._names if self._counts(self._name(key)))
+        offered = {name for parent in self._parents for name in self._view.members.get(parent, ())}
         return Members(
             fields={},
             rows=tuple(key for key in rows if key in fields and fields[key].depth == 1),
@@ -212,8 +232,14 @@ class _Roles:
             page_info=page_info,
             tokens=tokens,
             nullable=self._nullable(tokens),
+            counts=counts,
+            offers_counts=tuple(sorted(name for name in offered if self._counts(name))),
             offers_cursors=all(each and visible_field(self._view, named_type(each.type), "cursor") for each in edges),
         )
+
+    def _counts(self, name: str) -> bool:
+        fields = [visible_field(self._view, parent, name) for parent in self._parents]
+        return _plain(name) in COUNTS and all(each and each.type.rstrip("!") == "Int" for each in fields)
 
     def _is_end(self, key: str) -> bool:
         name = self._name(key)
@@ -246,7 +272,11 @@ class _Roles:
 
 
 def _is_token(name: str) -> bool:
-    return name.lower().replace("_", "") in TOKENS
+    return _plain(name) in TOKENS
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "")
 
 
 def _ends(members: Members) -> bool:
@@ -259,6 +289,8 @@ def _with_roles(name: str, argument: Argument) -> Iterator[tuple[str, Argument]]
         yield ROLES[name], argument
     if name in SIZES:
         yield "size", argument
+    if name not in ROLES and name not in SIZES and not _plain(name).startswith(SORTS):
+        yield f"{FILTER}{argument.name}", argument
 
 
 def _number(value: ValueNode) -> int | None:

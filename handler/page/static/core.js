@@ -30,6 +30,7 @@ const stile = {};
     tool: null, // the open one
     denied: null, // the answer to a caller who does not get in
     instructions: "", // of the server, for models
+    server: {}, // serverInfo: what the owner says of the endpoint
     root: "", // dev: the folder that relative files are in
     since: "", // dev: when the server took over what is shown
     note: "", // dev: why there are no personas
@@ -94,8 +95,8 @@ const stile = {};
     return state.dev || !/^vscode:/i.test(text);
   }
 
-  /** Tell if a source is a picture in base64: no other data becomes a document. */
-  const isImage = (source) => /^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]*$/.test(String(source));
+  /** Tell if a source is a picture in base64: no other data becomes a document, and in an img, SVG runs no script. */
+  const isImage = (source) => /^data:image\/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*$/.test(String(source));
 
   function append(parent, children) {
     for (const child of children.flat(Infinity)) {

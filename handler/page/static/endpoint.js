@@ -57,7 +57,7 @@
   async function open(name, { push = false } = {}) {
     if (push) history.pushState(null, "", name ? `${state.base}/${name}` : `${state.base}/`);
     const isOther = name !== state.endpoint;
-    Object.assign(state, { endpoint: name, tool: null, ...(isOther ? { tools: [] } : {}) });
+    Object.assign(state, { endpoint: name, tool: null, ...(isOther ? { tools: [], server: {} } : {}) });
     document.title = name ? `${name} · Stile` : "Stile";
     stile.personas.reset();
     emit("endpoint", name);
@@ -143,6 +143,8 @@
 
   async function promptsAndResources(signal) {
     const told = await mcp.send("server/discover", {}, { signal });
+    state.server = told.result?._meta?.["io.modelcontextprotocol/serverInfo"] ?? {};
+    document.title = `${state.server.title ?? state.endpoint} · Stile`;
     const capabilities = told.result?.capabilities ?? {};
     const found = [];
     state.instructions = typeof told.result?.instructions === "string" ? told.result.instructions : "";

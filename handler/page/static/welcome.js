@@ -16,7 +16,7 @@
     const entry = current();
     if (entry?.served === false) return unserved(entry, signal);
     return el("div", { class: "welcome" },
-      el("h1", { class: "mono" }, state.endpoint),
+      drawn(introduction, ["tools", "theme"], signal),
       entry?.description ? stile.clamped(entry.description, { class: "description" }) : null,
       el("p", { class: "quiet keys" }, el("kbd", null, "/"), " searches, arrow keys move in the list, ", el("kbd", null, "Enter"), " opens a tool."),
       drawn(warnings, ["problems", "endpoints"], signal),
@@ -28,6 +28,18 @@
           entry?.upstream ? api(entry, signal) : null)),
       drawn(calls, ["live"], signal));
   };
+
+  /** What the owner says of the endpoint, with an icon for the colours of the page. */
+  function introduction() {
+    const { title, description, version, websiteUrl, icons = [] } = state.server;
+    const theme = document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+    const icon = icons.find((each) => each.theme === theme) ?? icons.find((each) => !each.theme) ?? icons[0];
+    return el("div", { "data-part": "introduction" },
+      el("h1", { class: title ? "row" : "mono row" }, icon ? el("img", { src: icon.src, alt: "", width: 40, height: 40 }) : null, title ?? state.endpoint),
+      el("p", { class: "quiet" }, title ? el("span", { class: "mono" }, state.endpoint, " ") : null, version ? `Version ${version}` : null),
+      description ? el("p", null, description) : null,
+      websiteUrl ? el("p", null, el("a", { href: websiteUrl, rel: "noopener noreferrer" }, websiteUrl)) : null);
+  }
 
   /** Return a part that is drawn anew at each of the events. */
   function drawn(make, events, signal) {

@@ -17,7 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from handler.server.asgi.public_url import public_url
+from handler.server.asgi.public_url import AI_CATALOG, public_url
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import Refused, refuse
 from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
@@ -28,10 +28,13 @@ PREFLIGHT = {
     "access-control-allow-headers": "authorization, *",
     "access-control-max-age": "7200",  # the maximum in Chromium
 }
-EXPOSED = "www-authenticate, x-request-id"
+EXPOSED = "www-authenticate, x-request-id, etag"
 
-METADATA_PATH = rf"{WELL_KNOWN}/.*|(/[^/]+/[^/]+)?/\.well-known/({'|'.join(METADATA_NAMES)})(/.*)?"
-"""Paths of the metadata of endpoints and of authorization servers."""
+METADATA_PATH = (
+    rf"{WELL_KNOWN}/.*|(/[^/]+/[^/]+)?/\.well-known/({'|'.join(METADATA_NAMES)})(/.*)?"
+    rf"|/[^/]+/[^/]+/mcp/server-card|{re.escape(AI_CATALOG)}"
+)
+"""Paths of the public documents: metadata of endpoints and of authorization servers, cards, and the catalog."""
 
 ANY = "*"
 

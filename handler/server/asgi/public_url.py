@@ -23,11 +23,13 @@ from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
 ENCODED_SLASH = "%2f"
 DEFAULT_STAGE = "$default"
 
+AI_CATALOG = "/.well-known/ai-catalog.json"
+
 # Patterns are compiled at first use, because most front doors do not need them.
 _ENDPOINT = ENDPOINT_NAME.pattern
 ROUTE = (
-    r"/health(/live)?|/editor\.html"
-    rf"|/{_ENDPOINT}/(mcp|graphql|__graphql|tools/[^/]+/graphql|oauth/[^/]+|\.well-known/[^/]+)"
+    rf"/health(/live)?|/editor\.html|{re.escape(AI_CATALOG)}"
+    rf"|/{_ENDPOINT}/(mcp(/server-card)?|graphql|__graphql|tools/[^/]+/graphql|oauth/[^/]+|\.well-known/[^/]+)"
     rf"|{WELL_KNOWN}/{_ENDPOINT}/mcp|/\.well-known/({'|'.join(METADATA_NAMES)})/{_ENDPOINT}"
 )
 """The form of the path of every route but the card's, which decides between several readings of a path."""

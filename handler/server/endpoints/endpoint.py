@@ -128,6 +128,18 @@ class Endpoint:
         return next((tool for tool in catalogs if tool.role == "search"), None)
 
     @cached_property
+    def server_info(self) -> JSONObject:
+        """The members of ``serverInfo``: without those of the author if one of them is not valid."""
+        digest = self.bundle.version[:12]
+        is_digest = digest.isascii() and digest.isalnum()
+        made = {"name": self.bundle.endpoint.replace("/", "."), "version": digest if is_digest else "0"}
+        if not self.bundle.server:
+            return made
+        from handler.bundle.server_identity import is_valid
+
+        return made | self.bundle.server if is_valid(self.bundle.server) else made
+
+    @cached_property
     def asks_for_consent(self) -> bool:
         """True if any tool asks for consent of the caller's user."""
         return any(tool.options.confirm for tool in self.bundle.tools)
@@ -268,7 +280,7 @@ class Endpoint:
 
     @property
     def list_budget(self) -> int:
-        """The tokens of a caller's list of tools; 0: no limit but that of a page."""
+        """The tokens of a caller's list of tools; 0: those of a page."""
         return (self.catalog and self.catalog.list_budget) or self.bundle.list_budget
 
     def short_list(self, entries: Sequence[Entry], page_bytes: int) -> Sequence[Entry]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
+from handler import __version__
 from handler.bundle.content import FileResource
 from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.cold.records import record
@@ -26,6 +27,9 @@ from handler.server.mcp.tools_list import list_entries, list_tools, page_of
 from handler.strict_json import JSONObject, to_well_formed_json
 
 T = TypeVar("T")
+
+SOFTWARE = "stile/software"
+"""The key in ``_meta`` of the program that serves the endpoint."""
 
 STATUS_OF_CODE: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
 """The HTTP status of an error that a code tool raises, by its code; 200 for any other code."""
@@ -60,7 +64,9 @@ async def answer_call(call: Call) -> JSONObject:
     if method is None or method.era not in ("", era) or not OFFERS[method.capability](call.caller):
         raise Rejected(METHOD_NOT_FOUND, f"Method not found: {request.method:.80}", id=request.id, status=404)
     try:
-        return revisions.shape(await method.answer(call), request.revision)
+        result = await method.answer(call)
+        server = call.caller.endpoint.server_info if era == "modern" else {}  # to check it takes time
+        return revisions.shape(result, request.revision, server, introduces=method.answer is _discover)
     except McpError as exc:
         raise _rejection(call, exc) from exc
 
@@ -98,17 +104,24 @@ def _has_pages(caller: Caller) -> bool:
 
 
 def _introduction(call: Call, revision: str) -> JSONObject:
-    """Return the capabilities and instructions, with which both eras begin."""
-    instructions = call.caller.endpoint.bundle.instructions
+    """Return the capabilities, instructions and the serving program, with which both eras begin."""
+    bundle, server = call.caller.endpoint.bundle, call.caller.endpoint.server_info
+    if any(server.get(name) != value for name, value in bundle.server.items()):
+        call.note(reason="the identity of the server in the bundle is not valid: publish again")
     offered = [name for name, is_offered in OFFERS.items() if name and is_offered(call.caller)]
     offered += [revisions.APPS] if _has_pages(call.caller) else []
-    capabilities = {"capabilities": revisions.capabilities_of(offered, revision)}
-    return {**capabilities, "instructions": instructions} if instructions else capabilities
+    members = {
+        "capabilities": revisions.capabilities_of(offered, revision),
+        "instructions": bundle.instructions,
+        "_meta": {SOFTWARE: {"name": "stile", "version": __version__}} if bundle.software else {},
+    }
+    return {name: value for name, value in members.items() if value or name == "capabilities"}
 
 
 async def _initialize(call: Call) -> JSONObject:
     revision = revisions.negotiate(call.request.params.get("protocolVersion"))
-    return {"protocolVersion": revision, **_introduction(call, revision), "serverInfo": revisions.SERVER_INFO}
+    server = revisions.server_info(call.caller.endpoint.server_info, revision)
+    return {"protocolVersion": revision, **_introduction(call, revision), "serverInfo": server}
 
 
 async def _ping(_: Call) -> JSONObject:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from handler import __version__
 from handler.strict_json import Entry, to_well_formed_json
 
 MODERN = ("2026-07-28",)
@@ -20,8 +19,6 @@ ASSUMED = "2025-03-26"
 
 BATCHING = "2025-03-26"
 """The one revision in which a body may hold several messages."""
-
-SERVER_INFO = {"name": "stile", "version": __version__}
 
 _META_PREFIX = "io.modelcontextprotocol/"
 SKILLS = f"{_META_PREFIX}skills"
@@ -88,20 +85,27 @@ def wanted_log_level(meta: Mapping[str, Any], revision: str) -> str | None:
     return level if is_modern(revision) and isinstance(level, str) else None
 
 
-def shape(result: dict[str, Any], revision: str) -> dict[str, Any]:
+def shape(result: dict[str, Any], revision: str, server: Mapping[str, Any], *, introduces: bool) -> dict[str, Any]:
     """Return a result in the form of a revision.
 
-    Since 2026-07-28 a result says that it is complete, and names the server. Members that the schema of an earlier
-    revision does not have are left out or become text.
+    Since 2026-07-28 a result says that it is complete, and names the server: with a description, icons and a website
+    only if it ``introduces`` the server. Members that the schema of an earlier revision does not have are left out or
+    become text.
     """
     if is_modern(revision):
-        meta = {**result.get("_meta", {}), f"{_META_PREFIX}serverInfo": SERVER_INFO}
+        info = server if introduces else server_info(server, "2025-06-18")
+        meta = {**result.get("_meta", {}), f"{_META_PREFIX}serverInfo": info}
         return {"resultType": "complete", **result, "_meta": meta}
     if "structuredContent" in result and (revision in TEXT_ONLY or not isinstance(result["structuredContent"], dict)):
         result = _as_text(result)
     if revision not in TEXT_ONLY:
         return result
     return {key: _converted(key, value, revision) for key, value in result.items()}
+
+
+def server_info(server: Mapping[str, Any], revision: str) -> dict[str, Any]:
+    """Return the members of ``serverInfo`` that a revision with a handshake has."""
+    return {name: value for name, value in server.items() if name in _MEMBERS["serverInfo"][revision]}
 
 
 def _as_text(result: dict[str, Any]) -> dict[str, Any]:
@@ -189,8 +193,9 @@ _SINCE: Mapping[str, Mapping[str, str]] = {
         "2025-11-25": "icons",
     },
     "skills": {FIRST: "uri frontmatter resources"},
+    "serverInfo": {FIRST: "name version", "2025-06-18": "title", "2025-11-25": "description icons websiteUrl"},
 }
-"""The members of a list's entries, by the key of the list and by the revision that introduced them."""
+"""The members of a list's entries and of ``serverInfo``, by the key and by the revision that introduced them."""
 
 _MEMBERS: Mapping[str, Mapping[str, frozenset[str]]] = {
     key: {

@@ -220,7 +220,7 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
     return {name: value for name, value in variables.items() if not (confirmed and name == CONFIRM)}
 
 
-TOKENS: Mapping[str, int] = {"search": 300, "describe": 800}
+TOKENS: Mapping[str, int] = {"search": 750, "describe": 800}
 """The size of an answer by what a companion does, if its caller does not give one."""
 
 MATCHES = 8
@@ -251,6 +251,7 @@ def answer_of(caller: Caller, tool: GraphQLTool, does: str, arguments: Mapping[s
         StorageError, BundleError: the schema index cannot be loaded.
     """
     from handler.graph.found_sdl import described_text, found_text
+    from handler.search.schema_search import strong_of
 
     schema, evaluation = caller.endpoint.schema, caller.evaluation
     view = schema.view(tool, evaluation.outcome(tool.conditions))
@@ -258,7 +259,8 @@ def answer_of(caller: Caller, tool: GraphQLTool, does: str, arguments: Mapping[s
     if does == "describe":
         return described_text(view, arguments["coordinates"], max_bytes=max_bytes)
     matches = schema.search(tool, evaluation).search(arguments["question"], MATCHES)
-    return found_text(view, [(match.coordinate, match.paths) for match in matches], max_bytes=max_bytes)
+    found = [(match.coordinate, match.paths) for match in matches]
+    return found_text(view, found, max_bytes=max_bytes, strong=strong_of(matches))
 
 
 async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: JSONObject) -> JSONObject:

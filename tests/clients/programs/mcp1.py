@@ -22,11 +22,14 @@ async def main(url, mode):
         streamablehttp_client(url) as (read, write, _),
         ClientSession(read, write, elicitation_callback=agree) as session,
     ):
-        revision = (await session.initialize()).protocolVersion
+        introduction = await session.initialize()
+        revision, server = introduction.protocolVersion, introduction.serverInfo
         tools = [tool.name for tool in (await session.list_tools()).tools]
         results = [await session.call_tool(name, arguments) for name, arguments in json.load(sys.stdin)]
     answers = [result.model_dump(mode="json", by_alias=True, exclude_none=True) for result in results]
-    print(json.dumps({"revision": revision, "tools": tools, "answers": answers, "questions": questions}))
+    info = server and server.model_dump(mode="json", by_alias=True, exclude_none=True)
+    found = {"revision": revision, "server": info}
+    print(json.dumps({**found, "tools": tools, "answers": answers, "questions": questions}))
 
 
 asyncio.run(main(*sys.argv[1:]))

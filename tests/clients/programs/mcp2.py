@@ -19,9 +19,11 @@ async def main(url, mode):
     async with Client(url, mode=mode, elicitation_callback=agree) as client:
         tools = [tool.name for tool in (await client.list_tools()).tools]
         results = [await client.call_tool(name, arguments) for name, arguments in json.load(sys.stdin)]
-        revision = client.protocol_version
+        revision, server = client.protocol_version, client.server_info
     answers = [result.model_dump(mode="json", by_alias=True, exclude_none=True) for result in results]
-    print(json.dumps({"revision": revision, "tools": tools, "answers": answers, "questions": questions}))
+    info = server and server.model_dump(mode="json", by_alias=True, exclude_none=True)
+    found = {"revision": revision, "server": info}
+    print(json.dumps({**found, "tools": tools, "answers": answers, "questions": questions}))
 
 
 asyncio.run(main(*sys.argv[1:]))

@@ -24,5 +24,5 @@ const answers = [];
 for (const [name, args] of JSON.parse(readFileSync(0, "utf8"))) {
   answers.push(await client.callTool({ name, arguments: args }));
 }
-console.log(JSON.stringify({ revision: transport.protocolVersion, tools, answers, questions }));
+console.log(JSON.stringify({ revision: transport.protocolVersion, server: client.getServerVersion(), tools, answers, questions }));
 await client.close();

@@ -26,5 +26,5 @@ for (const [name, args] of JSON.parse(readFileSync(0, "utf8"))) {
   answers.push(await client.callTool({ name, arguments: args }));
 }
 const revision = client.getNegotiatedProtocolVersion();
-console.log(JSON.stringify({ revision, tools, answers, questions }));
+console.log(JSON.stringify({ revision, server: client.getServerVersion(), tools, answers, questions }));
 await client.close();

@@ -254,7 +254,8 @@ def _needs_any(schema: GraphQLSchema, coordinate: str, gone: set[str], *, upward
     if coordinate.endswith("="):
         text = print_ast(value.ast_node.default_value)
         names = [word for word in ("SALARY", "NONE") if word in text]
-        return any(f"O0.{word}" in gone for word in names) or ("order:" in text and "F1.order" in gone)
+        named = {get_named_type(value.type).name, "O0", *(f"O0.{word}" for word in names)}
+        return not named.isdisjoint(gone) or ("order:" in text and "F1.order" in gone)
     if not hasattr(value, "type"):
         return False  # of an enum
     if get_named_type(value.type).name in gone:

@@ -309,7 +309,7 @@ MIRRORED = """
     type Query { shops(where: ShopInput): [Shop!] rules(rule: RuleInput): [Rule!] shop(id: ID): Shop }
     type Mutation { addRule(rule: RuleInput!): AddedRule }
     type Shop { id: ID! title: String zone: Zone } type Zone { id: ID! area: Area }
-    type Area { country: Country } type Country { regions: [Region!] }
+    type Area { country: Country } type Country { union: Union } type Union { regions: [Region!] }
     type Region { id: ID! code: String } type AddedRule { rule: Rule }
     type Rule { id: ID! %s shop: Shop }
     input ShopInput { title: String rules: [RuleInput!] } input RuleInput { code: String title: String }
@@ -336,6 +336,37 @@ def test_input_that_is_called_after_a_type_is_about_its_field() -> None:
 )
 def test_input_that_is_called_after_a_type_may_be_about_a_field_nearby(sdl: str, own: str) -> None:
     assert any(each.endswith(("Code", ".code")) and "Input." in each for each in hidden_with(sdl, own))
+
+
+RELATED = """
+    type Query { people: [Person!] %s }
+    type Person { id: ID! pay: Int } type Worker { id: ID! pay: Int title: String }
+    type Firm { id: ID! teams: Teams } type Teams { edges: [TeamEdge!] } type TeamEdge { node: Team }
+    type Team { id: ID! seats: [Seat!] } type Seat { id: ID! at: Desk } type Desk { id: ID! worker: Worker }
+    input TeamFilter { seats: SeatFilter } input SeatFilter { desks: DeskFilter } input DeskFilter { by: PersonFilter }
+    input PersonFilter { pay: Int id: ID }
+"""
+
+
+@pytest.mark.parametrize(
+    "sdl",
+    [
+        pytest.param(RELATED % "firms(where: TeamFilter): [Firm!]", id="inputs in inputs"),
+        pytest.param(
+            RELATED % "rooms(where: PersonFilter): Rooms"
+            + "type Rooms { edges: [RoomEdge!] } type RoomEdge { node: Room } type Room { id: ID! staff: Staff }"
+            + "type Staff { edges: [StaffEdge!] } type StaffEdge { node: Worker }",
+            id="pages",
+        ),
+        pytest.param(RELATED % "a: Team } type Mutation { fire(where: PersonFilter): Int", id="count"),
+        pytest.param(
+            RELATED % "a: Team } type Mutation { fire(where: PersonFilter): Fired } type Fired { rows: Int",
+            id="payload of a count",
+        ),
+    ],
+)
+def test_input_that_is_called_after_a_type_may_choose_by_a_linked_one(sdl: str) -> None:
+    assert "PersonFilter.pay" in hidden_with(sdl, "Worker.pay")
 
 
 def test_inputs_take_the_masks_of_all_the_fields_they_name() -> None:

@@ -13,7 +13,10 @@ from tests.compiler.advertised.cases import BUDGETS, try_corpus, try_random
 from tests.compiler.advertised.judged import Found
 from tests.corpora.fetch import is_fetched
 
-CORPORA = ("vendure-admin", "github-named", "shopify-storefront", "dagster-named")
+CORPORA = (
+    *("vendure-admin", "github-named", "shopify-storefront", "shopify-customer-account"),
+    *("dagster-named", "ghstack-named"),
+)
 
 SHOWN = 20
 

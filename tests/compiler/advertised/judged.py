@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from handler.bundle.tools import PrescribedTool
 from handler.errors.calls import InvalidArguments
 from handler.server.endpoints.arguments_validator import ArgumentsValidator
-from handler.strict_json import JSONObject, to_json_bytes
+from handler.strict_json import JSONObject, objects_in, to_json_bytes
 from tests.compiler.advertised.values import random_variables
 from tests.support.vendors import refusals
 
@@ -50,6 +50,8 @@ def judge_case(case: Case, random: Random, found: Found, *, values: int = VALUES
     short, whole = case.short.entry["inputSchema"], case.whole.entry["inputSchema"]
     found.tried["schemas"] += 1
     found.tried["shortened"] += size(short) < size(whole)
+    found.tried["with references"] += "$defs" in short
+    found.tried["with open objects without members"] += any(_is_empty(each) for each in objects_in(short))
     found.faults += [f"{case.label}: {fault}" for fault in _faults(case, short, whole)]
     advertised, before = _takes(short), _takes(whole)
     for place in range(values):
@@ -86,7 +88,18 @@ def _faults(case: Case, short: JSONObject, whole: JSONObject) -> list[str]:
         faults.append("the arguments differ")
     if "stile:" in str(short):
         faults.append("a keyword of ours")
+    if any(not set(each["required"]) <= each.get("properties", {}).keys() for each in _schemas_with(short, "required")):
+        faults.append("a member is required and not listed")
     return faults
+
+
+def _is_empty(schema: JSONObject) -> bool:
+    """Tell if a schema takes any object of a type, and none of the type's members is listed."""
+    return schema.get("type") == "object" and "description" in schema and "properties" not in schema
+
+
+def _schemas_with(schema: JSONObject, keyword: str) -> list[JSONObject]:
+    return [each for each in objects_in(schema) if isinstance(each.get(keyword), list)]
 
 
 def arguments_of(schema: JSONObject, case: Case) -> JSONObject:

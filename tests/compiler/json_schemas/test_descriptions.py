@@ -356,7 +356,7 @@ def test_long_selections_are_cut(tmp_path: Path) -> None:
 
     assert text.startswith("Query row: column_0, column_1, ")
     assert text.endswith(", …")
-    assert len(text) <= 200
+    assert len(text) <= 150
 
 
 def test_fragments_that_double_their_fields_do_not_hold_up_the_compiler(tmp_path: Path) -> None:

@@ -49,13 +49,47 @@ def input_of(folder: Path, sdl: str, variables: str, limits: str, **files: str) 
     return tool_with(folder, sdl, variables, limits=limits, files=files).entry["inputSchema"]
 
 
-def test_schema_that_fits_and_has_no_type_within_itself_stays_as_it_is(tmp_path: Path) -> None:
-    sdl = f"input Range {{ {fields(2)} }} input Filter {{ one: Range two: Range }}"
+TWICE = f"input Range {{ {fields(2)} }} input Filter {{ one: Range two: Range }}"
 
-    made = [input_of(tmp_path / limits, sdl, "$f: Filter", limits) for limits in ("", "max_schema_bytes: 0")]
 
-    assert made[0] == made[1]
-    assert made[0]["$defs"]["Range"]["properties"]["f0"]["description"] == "what it compares, and with what"
+def test_schema_has_no_references_if_it_fits_without(tmp_path: Path) -> None:
+    inlined, tight, whole, referring = (
+        input_of(tmp_path / str(number), TWICE, "$f: Filter", limits)
+        for number, limits in enumerate(("", "max_schema_bytes: 380", "max_schema_bytes: 0", "recursion: ref"))
+    )
+
+    of_range = whole["$defs"]["Range"]
+    assert of_range["properties"]["f0"]["description"] == "what it compares, and with what"
+    assert "$defs" not in inlined
+    assert inlined["properties"]["f"]["properties"] == {"one": of_range, "two": of_range}
+    assert tight == referring == whole  # inlined, it would lose descriptions
+
+
+def test_only_further_copies_are_lost_by_inlining(tmp_path: Path) -> None:
+    sdl = f"input Range {{ {fields(4)} }} input Filter {{ {fields(4, 'Range')} not: Filter all: [Filter] }}"
+
+    made = {
+        size: input_of(tmp_path / str(size), sdl, "$f: Filter", f"max_schema_bytes: {size}") for size in (900, 6_000)
+    }
+
+    assert made[900]["$defs"]["Range"]["properties"]["f3"]
+    below = made[6_000]["properties"]["f"]["properties"]
+    assert "$defs" not in made[6_000]
+    assert below["f0"]["properties"]["f0"] == {"type": "string", "description": "what it compares, and with what"}
+    assert below["not"] == {
+        "type": "object",
+        "properties": {"f0": {"type": "object", "properties": below["f0"]["properties"]}},
+        "additionalProperties": True,
+        "description": "Filter, as f",
+    }
+
+
+def test_choice_in_a_choice_is_one_choice_with_its_description(tmp_path: Path) -> None:
+    made = input_of(tmp_path, '"free text" scalar Any', "$x: Any, $y: Any", "")
+
+    assert [set(each) for each in made["properties"].values()] == [{"anyOf", "description"}] * 2
+    assert all(set(each) == {"type"} for each in made["properties"]["x"]["anyOf"][:4])
+    assert made["properties"]["x"]["anyOf"][-1] == {"type": "null"}
 
 
 def test_descriptions_inside_types_go_before_types_and_come_back_as_far_as_they_fit(tmp_path: Path) -> None:
@@ -79,15 +113,35 @@ def test_types_are_written_out_level_by_level(tmp_path: Path) -> None:
         input Other {{ {fields(10, prefix="other")} }}
     """
 
-    made = input_of(tmp_path, sdl, "$near: Near, $other: Other", "max_schema_bytes: 800")
+    made = input_of(tmp_path, sdl, "$near: Near, $other: Other", "max_schema_bytes: 900")
 
     assert "near9" in made["properties"]["near"]["properties"]
     assert "other9" in made["properties"]["other"]["properties"]
     assert made["properties"]["near"]["properties"]["deep"] == {
         "type": "object",
+        "properties": {"deep0": {"type": "string"}, "deep1": {"type": "string"}},
         "additionalProperties": True,
-        "description": "Deep with deep0, deep1, deep2, deep3, deep4, deep5 and 4 more",
+        "description": "Deep, also with deep2, deep3, deep4, deep5, deep6, deep7 and 2 more",
     }
+
+
+def test_open_object_lists_required_members_first_and_types_that_are_written_out(tmp_path: Path) -> None:
+    sdl = f"""
+        input Range {{ least: Int }}
+        input Wide {{ {fields(80)} unknown: Deep range: Range! needed: String! }}
+        input Deep {{ {fields(40)} }}
+        input In {{ range: Range! wide: Wide }}
+    """
+
+    made = input_of(tmp_path, sdl, "$in: In", "max_schema_bytes: 1500")
+
+    wide = made["properties"]["in"]["properties"]["wide"]
+    assert list(wide["properties"])[:2] == ["range", "needed"]
+    assert wide["required"] == ["range", "needed"]
+    assert wide["properties"]["range"]["properties"] == {"least": {"type": "integer"}}
+    assert "unknown" not in wide["properties"]
+    assert wide["description"].startswith("Wide, also with f")
+    assert schema_bytes(made) <= 1_500
 
 
 @pytest.mark.parametrize(
@@ -103,7 +157,7 @@ def test_required_members_go_before_optional_ones_and_described_before_others(
     made = input_of(tmp_path, f"{sdl} input In {{ {second} {first} }}", "$in: In", "max_schema_bytes: 700")
 
     properties = made["properties"]["in"]["properties"]
-    assert ["properties" in each for each in properties.values()] == [False, True]
+    assert ["additionalProperties" in each for each in properties.values()] == [True, False]
 
 
 def levels_of(schema: JSONObject) -> list[JSONObject]:
@@ -119,7 +173,12 @@ def test_recursion_is_written_out_as_copies_and_ends_in_an_open_object(tmp_path:
     short, long = (input_of(tmp_path, sdl, "$f: Filter", f"max_schema_bytes: {size}") for size in (1_000, 6_000))
 
     assert [len(levels_of(made)) for made in (short, long)] == [4, 7]
-    assert levels_of(long)[-1] == {"type": "object", "additionalProperties": True, "description": "Filter, as f"}
+    assert levels_of(long)[-1] == {
+        "type": "object",
+        "properties": {"name": {"type": "string"}},
+        "additionalProperties": True,
+        "description": "Filter, as f",
+    }
 
 
 @pytest.mark.parametrize("limits", ["max_schema_bytes: 0", "recursion: ref", "recursion: ref, max_schema_bytes: 500"])
@@ -155,10 +214,9 @@ def test_descriptions_of_arguments_go_last(tmp_path: Path) -> None:
         for size in (1_300, 500)
     ]
 
-    assert ["properties" in each for each in made] == [False, False]
+    assert [each["additionalProperties"] for each in made] == [True, True]
     assert made[0]["description"].startswith("long long")
-    assert made[1] == {"type": "object", "additionalProperties": True, "description": made[1]["description"]}
-    assert made[1]["description"].startswith("Filter with f0")
+    assert made[1]["description"].startswith("Filter, also with f1")
 
 
 ASK = 'extend schema @tool(name: "ask", graphql: {{expose: true, types: "Query", fields: "{}"}} {})'
@@ -177,7 +235,7 @@ def line_beside(folder: Path, directive: str, *, config: str = "", sdl: str = ""
 
 def test_open_object_says_how_to_see_its_type_if_every_caller_can(tmp_path: Path) -> None:
     large = "\n".join(f"type T{n} {{ {fields(60)} }} extend type Query {{ t{n}: T{n} }}" for n in range(10))
-    members = "Wide with f0, f1, f2, f3, f4, f5 and 34 more"
+    members = "Wide, also with f2, f3, f4, f5, f6, f7 and 32 more"
 
     assert line_beside(tmp_path / "1", "") == members
     assert line_beside(tmp_path / "2", ASK.format(".*", "")) == f"{members}: see __definitions in ask"

@@ -69,13 +69,14 @@ def test_no_vendor_refuses_a_tool_of_any_operation(tmp_path_factory: pytest.Temp
     check()
 
 
-def test_any_value_is_written_once_where_it_stands_often(tmp_path: Path) -> None:
+def test_any_value_is_written_once_if_the_schema_is_too_long_otherwise(tmp_path: Path) -> None:
     once, often = (
         compiled(
             tmp_path,
             {
                 "index.graphql": "scalar JSON type Query { a(x: JSON, y: JSON, z: JSON): Int }",
                 "operations/o.graphql": f"query O({declared}) @mcpTool {{ a({used}) }}",
+                "config.yaml": f"{READABLE}limits: {{max_schema_bytes: 600}}\n",
             },
         ).bundle.tools[0].entry["inputSchema"]
         for declared, used in (("$x: JSON", "x: $x"), ("$x: JSON, $y: JSON, $z: JSON", "x: $x, y: $y, z: $z"))

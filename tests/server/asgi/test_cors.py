@@ -52,7 +52,7 @@ def test_answers_to_an_allowed_origin_may_be_read(for_app: Function, path: str) 
     answer = for_app.post(ROUTES[path], path=f"/api/customers{path}", headers=APP)
 
     assert answer.headers["access-control-allow-origin"] == "https://app.example"
-    assert answer.headers["access-control-expose-headers"] == "www-authenticate, x-request-id"
+    assert answer.headers["access-control-expose-headers"] == "www-authenticate, x-request-id, etag"
     assert answer.headers["vary"] == "Origin"
 
 

@@ -384,7 +384,7 @@ def test_stage_of_an_api_is_taken_out_on_its_own_domain_though_a_folder_has_its_
 
 
 def test_form_of_routes_is_that_of_all_routes() -> None:
-    services: Any = SimpleNamespace(endpoints=None, page="function", own_routes=())
+    services: Any = SimpleNamespace(endpoints=None, page="function", own_routes=(), catalog=("api/things",))
     paths = [route.path for route in routes(services)]
 
     assert [path for path in paths if not re.fullmatch(f"{ROUTE}|{CARD}|{HOME}", re.sub(r"\{\w+\}", "x", path))] == []

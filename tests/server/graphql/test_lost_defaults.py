@@ -150,6 +150,31 @@ def test_call_without_a_value_for_a_lost_default_is_refused(
     assert "default" not in listed["rank"]["inputSchema"]["properties"]["sort"]["properties"]["by"]
 
 
+@pytest.mark.parametrize(
+    ("operation", "listed"),
+    [
+        ("query Rank($by: Order) { people(by: $by) { name } }", False),
+        ("query Rank($by: Order) { employees(orderBy: NAME, sort: {by: $by}) { name } }", False),
+        ("query Rank($by: Order) @sorted(by: $by) { people(by: NAME) { name } }", False),
+        ("query Rank($by: Order) { ...A } fragment A on Query { people(by: $by) { name } }", False),
+        ("query Rank($by: Order!) { people(by: $by) { name } }", True),
+        ("query Rank($by: Order! = NAME) { people(by: $by) { name } }", True),
+        ("query Rank($by: Order) { people(by: NAME, page: {sort: {by: NAME, then: $by}}) { name } }", True),
+    ],
+)
+@pytest.mark.parametrize("policy", [False, True], ids=["hidden", "policy"])
+def test_tool_whose_variable_leaves_the_choice_to_a_lost_default_is_hidden(
+    tmp_path: Path, operation: str, listed: bool, policy: bool
+) -> None:
+    operation = operation.replace(")", ') @mcpTool(name: "rank")', 1)
+    with running_api() as api, served(tmp_path, api, policy=policy, operation=operation) as function:
+        names = {each["name"] for each in function.request("tools/list").result["tools"]}
+        function.call("rank", {})
+
+    assert ("rank" in names) is listed
+    assert bool(api.asked) is (listed and "Order!)" not in operation)
+
+
 def test_argument_that_only_an_implementer_has_takes_its_field_along(tmp_path: Path) -> None:
     sdl = SDL.replace(
         "type Employee implements Person {", "type Employee implements Person { boss(by: Order = SALARY): Person"

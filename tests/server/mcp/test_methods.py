@@ -49,7 +49,7 @@ def test_discover_is_valid_and_names_modern_revisions_only(function: Function) -
 
     oracle.validate_server_result("server/discover", "2026-07-28", result)
     assert result["supportedVersions"] == ["2026-07-28"]
-    assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "stile"
+    assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "api.customers"
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_versions_are_in_the_meta_and_never_in_the_data(tmp_path: Path, upstream
             assert "1.2.0" not in str(result["content"])
         modern = function.request("tools/call", {"name": "t", "arguments": {"email": EMAIL}}, modern=True).result
         assert modern["_meta"]["tool_version"] == "1.2.0"
-        assert modern["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "stile"
+        assert modern["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "api.things"
 
 
 @pytest.mark.parametrize(

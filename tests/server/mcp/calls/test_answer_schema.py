@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,21 @@ def test_answer_that_fits_arrives_in_the_forms_of_its_tool(
     assert text_of(result) == (
         "" if output == "structured" else json.dumps(response, ensure_ascii=False, separators=(",", ":"))
     )
+
+
+@pytest.mark.parametrize("name", FITTING)
+def test_client_with_a_shortened_list_takes_each_answer_that_fits(tmp_path: Path, name: str) -> None:
+    response = response_of("query", FITTING[name], errors=True)
+    seen = set()
+    with running_server(answering(answer(json.dumps(response).encode(), content_type="application/json"))) as api:
+        made = endpoint_of(tmp_path, "query", "both", url=api.url)
+        for tokens in (30, 90, 120, 160, 200, 240, 1_000):
+            with running_function(replace(made, bundle=replace(made.bundle, list_budget=tokens))) as function:
+                (tool,) = function.request("tools/list", modern=True).result["tools"]
+                assert not received(function).is_error
+            seen.add(json.dumps(tool.get("outputSchema")))
+
+    assert len(seen) >= 4  # none, some, and all of it
 
 
 @pytest.mark.parametrize(("output", "kind", "errors"), FORMS)

@@ -14,25 +14,27 @@ from typing import Any
 import pytest
 from graphql import build_schema, graphql_sync
 
-from tests.support.endpoints import PUBLIC, compiled
+from tests.support.endpoints import PUBLIC, compiled, prescribed_tool
 from tests.support.function import Answer, Function, running_function
 from tests.support.sdk import Mode, sdk_client
 
 SDL = """
 type Query {
-  orders(first: Int, after: String, last: Int, before: String): Orders!
+  orders(first: Int, after: String, last: Int, before: String, status: String, by: OrderFilter, salary: Int,
+    orderBy: String): Orders!
   page(options: PageOptions): Page!
   report: Report
   stuck: Orders!
 }
 type Mutation { import: Report }
-input PageOptions { skip: Int take: Int }
+input PageOptions { skip: Int take: Int salary: Int }
+input OrderFilter { status: String note: String }
 scalar JSON
 type Page { items: [Order!]! total: Int! }
 type Orders { edges: [Edge!]! nodes: [Order!]! pageInfo: PageInfo! totalCount: Int! }
 type Edge { cursor: String! node: Order! }
 type PageInfo { startCursor: String endCursor: String hasNextPage: Boolean! hasPreviousPage: Boolean! }
-type Order { id: ID! note: String! lines: [String!]! }
+type Order { salary: Int id: ID! note: String! lines: [String!]! }
 type Report { text: String! data: JSON }
 """
 COUNT = 300
@@ -43,7 +45,7 @@ class Api:
     """The resolvers of an API of 300 orders."""
 
     def orders(
-        self, _info: Any, *, first: int = COUNT, after: str = "", last: int | None = None, before: str = ""
+        self, _info: Any, *, first: int = COUNT, after: str = "", last: int | None = None, before: str = "", **_: Any
     ) -> Any:
         start = int(after.removeprefix("c")) + 1 if after else 0
         end = int(before.removeprefix("c")) if before else COUNT
@@ -114,6 +116,12 @@ query Latest($last: Int, $before: String) @mcpTool(name: "latest") {
 
 query Page($options: PageOptions) @mcpTool(name: "page") { page(options: $options) { items { id note } total } }
 
+query Narrow($status: String, $note: String, $after: String) @mcpTool(name: "narrow") {
+  orders(status: $status, by: {note: $note}, after: $after) { edges { cursor node { id note } } }
+}
+
+query Both @mcpTool(name: "both") { orders { edges { cursor } nodes { id note } } }
+
 query Report @mcpTool(name: "report") { report { text } }
 
 query Stuck @mcpTool(name: "stuck") { stuck { nodes { id note } pageInfo { endCursor } } }
@@ -127,6 +135,9 @@ query Structured @mcpTool(name: "structured", output: structured) { stuck { node
 query Text @mcpTool(name: "text", output: text) { stuck { nodes { id note } } }
 """
 LIMIT = 12_000
+RULE_OF_SALARY = """\
+    - {type: Order, policyDefault: {condition: true}, rules: [{condition: RULE, fields: [salary]}]}
+"""
 DEFAULT_TOOL = """
 extend schema @tool(name: "ask", graphql: {expose: true, types: "Query", fields: ".*"}, limits: {max_cost: 100000})
 """
@@ -139,12 +150,12 @@ def function(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Function]:
 
 
 @contextmanager
-def serving(folder: Path, config: str) -> Iterator[Function]:
+def serving(folder: Path, config: str, *, access: str = PUBLIC) -> Iterator[Function]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     files = {
-        "config.yaml": f"upstream: {{url: 'http://127.0.0.1:{server.server_port}/'}}\n{config}\n{PUBLIC}",
+        "config.yaml": f"upstream: {{url: 'http://127.0.0.1:{server.server_port}/'}}\n{config}\n{access}",
         "index.graphql": SDL + DEFAULT_TOOL,
         "operations/all.graphql": OPERATIONS,
     }
@@ -207,7 +218,25 @@ def test_connection_names_the_last_row_that_is_kept(function: Function) -> None:
     assert orders["totalCount"] == COUNT
     assert (note["path"], note["kept"] + note["dropped"]) == (["orders", "edges"], COUNT)
     assert note["next"] == {"after": last}
-    assert note["how"] == f'Call again with the same arguments, and after: "{last}".'
+    assert note["total"] == COUNT
+    assert_tokens_of_rest(answer)
+    how = f'Call again with the same arguments, and after: "{last}". '
+    assert note["how"] == f"{how}Left: {note['dropped']} items, about {note['tokens']:,} tokens."
+
+
+def assert_tokens_of_rest(answer: Answer) -> None:
+    note, rest = note_of(answer), ROWS[-note_of(answer)["dropped"] :]
+    size = size_of([{"cursor": "c100", "node": {"id": row["id"], "note": row["note"]}} for row in rest])
+    assert note["tokens"] == pytest.approx(size / 4, rel=0.1)
+
+
+def test_note_of_a_tool_names_the_filters_that_the_tool_takes(function: Function) -> None:
+    note = note_of(function.call("narrow", {}))
+
+    assert note["filters"] == ["note", "status"]
+    assert "counts" not in note
+    assert note["how"].endswith(" tokens. To narrow it: note, status.")
+    assert size_of({**note, "next": None}) <= 400
 
 
 def test_edges_and_nodes_are_cut_alike_at_the_start(function: Function) -> None:
@@ -216,6 +245,17 @@ def test_edges_and_nodes_are_cut_alike_at_the_start(function: Function) -> None:
     assert len(found["edges"]) == len(found["nodes"])
     assert found["nodes"][-1]["note"] == ROWS[-1]["note"]
     assert found["page"] == {"at": found["edges"][0]["c"], "more": True}
+
+
+def test_note_of_edges_and_nodes_weighs_both(function: Function) -> None:
+    note = note_of(function.call("latest", {"last": 290}))
+    rest = [{"c": "c100", "node": {"id": row["id"]}, "note": row["note"]} for row in ROWS[: note["dropped"]]]
+    narrowed = note_of(function.query("ask", "{ orders { edges { cursor } nodes { id note } } }"))
+    unpaged = note_of(function.call("both", {}))
+
+    assert note["tokens"] == pytest.approx(size_of(rest) / 4, rel=0.1)
+    assert narrowed["tokens"] > 50 * narrowed["dropped"]
+    assert "The largest fields are nodes.note, " in unpaged["how"]
 
 
 def test_text_and_structured_content_are_one_document(function: Function) -> None:
@@ -258,7 +298,7 @@ def test_request_that_a_model_writes_is_cut_by_its_view(function: Function) -> N
     answer = function.query("ask", "{ some: orders { edges { cursor node { id note } } pageInfo { endCursor } } }")
     last = json.loads(answer.text)["data"]["some"]["edges"][-1]["cursor"]
 
-    assert note_of(answer)["how"] == f'Ask again for this field with after: "{last}".'
+    assert note_of(answer)["how"].startswith(f'Ask again for this field with after: "{last}". Left: ')
     assert "next" not in note_of(answer)
 
 
@@ -275,7 +315,10 @@ def test_offset_of_a_note_counts_from_that_of_the_request(function: Function, gi
 def test_request_that_cannot_be_paged_names_the_largest_fields(function: Function) -> None:
     answer = function.query("ask", "{ orders { nodes { id note } } }")
 
-    assert note_of(answer)["how"] == "Ask for fewer fields, of which the largest are note, id."
+    note = note_of(answer)
+    rest = f"Left: {note['dropped']} items, about {note['tokens']:,} tokens."
+    offers = "To narrow it: by, salary, status. To count it: totalCount."
+    assert note["how"] == f"Ask for fewer fields, of which the largest are note, id. {rest} {offers}"
 
 
 def test_limit_of_a_tool_takes_the_place_of_the_endpoints(function: Function) -> None:
@@ -319,3 +362,61 @@ def test_official_client_takes_a_cut_answer(function: Function, mode: Mode) -> N
             return await client.call_tool("orders", {})
 
     assert asyncio.run(call()).structured_content["extensions"]["stile"]["truncated"]
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_note_names_filters_and_counts_that_the_caller_sees(tmp_path: Path, hidden: bool) -> None:
+    hide = "  hide: ['Query.orders(salary:)', Orders.totalCount]\n" if hidden else ""
+    config = f"limits: {{max_result_bytes: {LIMIT}}}"
+    with serving(tmp_path, config, access=PUBLIC + hide) as function:
+        note = note_of(function.query("ask", "{ orders { nodes { id note } } }"))
+
+    assert note["filters"] == ["by", *([] if hidden else ["salary"]), "status"]
+    assert note.get("counts", []) == ([] if hidden else ["totalCount"])
+    assert ("totalCount" in str(note), "salary" in str(note)) == (not hidden, not hidden)
+
+
+@pytest.mark.parametrize(
+    ("rule", "shown"),
+    [
+        ("", ["options.salary"]),
+        ("  hide: [PageOptions.salary]\n", []),
+        (RULE_OF_SALARY.replace("RULE", "'?$jwt'"), []),
+        (RULE_OF_SALARY.replace("RULE", "true"), ["options.salary"]),
+    ],
+)
+def test_note_of_a_tool_names_no_input_field_that_some_callers_do_not_see(
+    tmp_path: Path, rule: str, shown: list[str]
+) -> None:
+    config = f"limits: {{max_result_bytes: {LIMIT}}}"
+    with serving(tmp_path, config, access=PUBLIC + rule) as function:
+        note = note_of(function.call("page", {}))
+
+    assert note.get("filters", []) == shown
+    assert ("salary" in str(note)) == bool(shown)
+    assert note["next"] == {"options": {"skip": note["kept"]}}
+
+
+def test_plan_of_a_tool_has_no_variable_of_a_hidden_type(tmp_path: Path) -> None:
+    operation = (
+        "query N($by: OrderFilter, $status: String) @mcpTool { orders(by: $by, status: $status) { nodes { id } } }"
+    )
+    files = {
+        "config.yaml": f"{PUBLIC}  hide: [OrderFilter]\n",
+        "index.graphql": SDL,
+        "operations/n.graphql": operation,
+    }
+
+    plan = prescribed_tool(compiled(tmp_path, files), "N").plan
+
+    assert "filter:status" in plan
+    assert "filter:by" not in plan
+
+
+@pytest.mark.parametrize("letter", ["x", "語"])
+def test_note_of_a_text_weighs_its_bytes(tmp_path: Path, letter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Api, "report", lambda *_: {"text": letter * 90_000})
+    with serving(tmp_path, f"limits: {{max_result_bytes: {LIMIT}}}") as function:
+        note = note_of(function.call("report", {}))
+
+    assert note["tokens"] == note["dropped"] * len(letter.encode()) // 4

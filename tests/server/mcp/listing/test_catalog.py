@@ -110,9 +110,9 @@ def test_pinned_tools_stay_listed(tmp_path: Path) -> None:
 
 
 def test_budget_is_that_of_the_callers_own_list(tmp_path: Path) -> None:
-    with serving(tmp_path, "true\nlimits: {list_budget: 390}", HR) as (function, _):
+    with serving(tmp_path, "true\nlimits: {list_budget: 320}", HR) as (function, _):
         assert listed(function) == CATALOG
-    with serving(tmp_path, "true\nlimits: {list_budget: 390}", GUEST) as (function, _):
+    with serving(tmp_path, "true\nlimits: {list_budget: 320}", GUEST) as (function, _):
         assert listed(function) == ["explore", "overdue", "customers"]
 
 

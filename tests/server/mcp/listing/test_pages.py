@@ -46,7 +46,7 @@ def made(folder: Path, described: Sequence[int], *, wide: int = 1, limits: str =
     """An endpoint with a tool for each of ``described``, which is how many bytes its input takes about."""
     fields = " ".join(f"f{n}: String" for n in range(wide))
     operations = "\n".join(
-        f'query Q{place}("{"d" * size}" $id: ID) @mcpTool {{ thing(id: $id) {{ {selection(wide)} }} }}'
+        f'"Runs." query Q{place}("{"d" * size}" $id: ID) @mcpTool {{ thing(id: $id) {{ {selection(wide)} }} }}'
         for place, size in enumerate(described)
     )
     files = {

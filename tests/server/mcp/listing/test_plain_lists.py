@@ -14,7 +14,7 @@ from tests.support.every_method import ask
 from tests.support.function import running_function
 
 RECORDED = Path(__file__).with_name("plain_lists.json")
-"""Results of each revision, recorded before skills, hints and examples. They stay as they are."""
+"""Results of each revision, recorded before skills, hints and examples, with the first members of open objects."""
 
 SDL = """\
 type Query { order(number: String!, kind: Kind = NEW, filter: Filter): Order }

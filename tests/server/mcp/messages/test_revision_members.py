@@ -158,7 +158,7 @@ def test_messages_of_prompts_are_of_kinds_that_their_revision_has(function: Func
 def test_contents_have_metadata_since_their_revision_has_it(revision: str) -> None:
     result = {"contents": [{"uri": "acme://a", "text": "a", "_meta": {"a": 1}}], "_meta": {"b": 1}}
 
-    shaped = shape(result, revision)
+    shaped = shape(result, revision, {}, introduces=False)
 
     assert ("_meta" in shaped["contents"][0]) is (revision not in OLD)
     assert shaped["_meta"]["b"] == 1  # of results, all revisions have it
@@ -184,7 +184,7 @@ def test_a_batch_has_the_members_of_the_one_revision_that_has_batches(function: 
 def test_an_error_keeps_its_data_as_text() -> None:
     result = {"content": [{"type": "text", "text": "No."}], "structuredContent": {"why": "x"}, "isError": True}
 
-    assert shape(result, BATCHES) == {
+    assert shape(result, BATCHES, {}, introduces=False) == {
         "content": [{"type": "text", "text": "No."}, {"type": "text", "text": '{"why":"x"}'}],
         "isError": True,
     }
