@@ -23,13 +23,7 @@ from handler.bundle.tools import (
 )
 from handler.cold.records import record
 from handler.errors.access import CredentialRequired
-from handler.errors.calls import (
-    CallError,
-    NotInCatalog,
-    OtherCatalogCall,
-    ToolError,
-    ToolNotFound,
-)
+from handler.errors.calls import CallError, NotInCatalog, OtherCatalogCall, ToolError, ToolNotFound
 from handler.list_entries import BYTES_PER_TOKEN
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.headers import find_mismatch
@@ -96,7 +90,6 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
             result = await CALLS[type(tool)](call, tool, arguments)
         except CallError as exc:
             result = failed_result(call, tool, exc)
-            call.fail(exc)
         return with_failure_code(call, tool, result) if result.get("isError") else result
 
 
@@ -174,6 +167,12 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
             continued = await continuation_of(call, tool, arguments)
             arguments = continued.arguments
         if isinstance(tool, PrescribedTool):
+            if tool.polls or (tool.task and tool.task.required):
+                from handler.server.mcp.tasks import call_status_tool, require_extension
+
+                if tool.polls:
+                    return await call_status_tool(call, tool, arguments["taskId"])
+                require_extension(call)
             request, asks = prepare_prescribed_call(caller, tool, arguments), bool(tool.options.confirm)
         else:
             from handler.server.graphql_documents import prepare_arguments
@@ -263,18 +262,6 @@ def answer_of(caller: Caller, tool: GraphQLTool, does: str, arguments: Mapping[s
     return found_text(view, found, max_bytes=max_bytes, strong=strong_of(matches))
 
 
-async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: JSONObject) -> JSONObject:
-    if tool.polls:
-        from handler.server.mcp.tasks import call_status_tool
-
-        return await call_status_tool(call, tool, arguments)
-    if tool.task and tool.task.required:
-        from handler.server.mcp.tasks import require_extension
-
-        require_extension(call)
-    return await call_over_graphql(call, tool, arguments)
-
-
 async def _search_catalog(call: Call, tool: CatalogTool, arguments: JSONObject) -> JSONObject:
     from handler.server.mcp.catalog import search_catalog
 
@@ -290,7 +277,7 @@ async def _call_code(call: Call, tool: CodeTool | ProvidedTool, arguments: JSONO
 
 
 CALLS: Mapping[type[Tool | ProvidedTool], Callable[[Call, Any, JSONObject], Awaitable[JSONObject]]] = {
-    PrescribedTool: _call_prescribed,
+    PrescribedTool: call_over_graphql,
     GraphQLTool: call_over_graphql,
     CompanionTool: call_companion,
     CatalogTool: _search_catalog,
