@@ -161,7 +161,9 @@ def at_jobs(browser: Any, shop: Shop) -> Iterator[Look]:
         yield look
 
 
-@pytest.mark.parametrize(("status", "told"), [("SUCCESS", "https://files.example/1"), ("FAILED", "The tool reports an error")])
+@pytest.mark.parametrize(
+    ("status", "told"), [("SUCCESS", "https://files.example/1"), ("FAILED", "The tool reports an error")]
+)
 def test_job_is_shown_until_it_ends(at_jobs: Look, shop: Shop, status: str, told: str) -> None:
     at_jobs.open("export")
     at_jobs.part("send").first.click()
