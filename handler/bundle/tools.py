@@ -93,19 +93,20 @@ class Task:
     """The job that a mutation starts at the API. A path has the response keys below ``data``, separated by dots."""
 
     status_tool: str  # the tool with the query for the status
-    variables: Mapping[
-        str, str
-    ]  # variable of the query, or of ``cancel`` -> path of its value in the mutation's answer
+    variables: Mapping[str, str]  # of the query and of ``cancel`` -> path of the value in the mutation's answer
     status: str  # path in the query's answer
     initial_status: str  # path in the mutation's answer; empty: the answer has no status
-    completed: tuple[str, ...]  # statuses; those that no list has stand for a job that goes on
-    failed: tuple[str, ...]
-    cancelled: tuple[str, ...]
+    outcomes: Mapping[str, str]  # the API's status -> completed | failed | cancelled; the job goes on with any other
     cancel: PersistedOperation | None
     every_s: int
     ttl_s: int
     wait_s: int  # the time within a call for clients without tasks
     required: bool  # clients without tasks are refused
+
+    def covered(self, asking: PrescribedTool) -> list[Any]:
+        """Return the facts of the query and the status tool for which ids are sealed: ids end when one changes."""
+        bindings = [[each.variable, each.source, each.name, each.value] for each in asking.bindings]
+        return [asking.operation.text, dict(self.variables), self.status, bindings]
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -80,39 +80,47 @@ def output_schema(
     *,
     mask: Mask = OPEN,
     max_bytes: int = 0,
-    other: DocumentNode | None = None,
 ) -> JSONObject:
     """Return the schema of an operation's structured content. ``document`` is valid and has one operation.
-
-    If there is an ``other`` document, the content may be the answer to either.
 
     A schema of more than ``max_bytes``, if given, loses its deepest levels: their objects have any members.
 
     Enum values and possible types that ``guards`` hide from all callers are left out. If one of them needs more than
     the operation's ``mask``, the schema lists no names: callers without these conditions would read that name.
     """
-    hidden = hidden_from_everybody(guards)
+    operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
+    root = schema.get_root_type(operation.operation)
+    if root is None:
+        raise ValueError(f"the schema has no {operation.operation.value} type")
+    selections, hidden = Selections(document, schema), hidden_from_everybody(guards)
 
     def lists(coordinates: Iterable[str]) -> bool:
         """Return whether all callers that meet the mask may use the coordinates: such callers read the schema."""
         return all(guards.get(coordinate, OPEN) <= mask for coordinate in coordinates)
 
     def schema_of(levels: int) -> tuple[JSONObject, int]:
-        shared, envelopes, deepest = SharedParts(), list[JSONObject](), 0
-        for each in (document, other) if other else (document,):
-            shapes = _Shapes(schema, Selections(each, schema), shared, hidden=hidden, lists=lists, levels=levels)
-            data = _nullable(shapes.composite(*root_selection(each, schema)))
-            envelopes.append({"type": "object", "properties": {"data": data, "errors": ERRORS}, "required": ["data"]})
-            deepest = max(deepest, shapes.deepest)
-        # Clients of earlier revisions expect a type at the root.
-        result = {"type": "object", **shared.write({"anyOf": envelopes})} if other else shared.write(envelopes[0])
-        return result, deepest
+        shapes = _Shapes(schema, selections, hidden=hidden, lists=lists, levels=levels)
+        data = _nullable(shapes.composite(root, [Part(operation.selection_set)]))
+        envelope = {"type": "object", "properties": {"data": data, "errors": ERRORS}, "required": ["data"]}
+        return shapes.shared.write(envelope), shapes.deepest
 
     result, levels = schema_of(MAX_DEPTH)
     while max_bytes and levels and len(to_json_bytes(result)) > max_bytes:
         levels -= 1
         result, _ = schema_of(levels)
     return result
+
+
+def either(first: JSONObject, second: JSONObject) -> JSONObject:
+    """Return the schema of structured content that fits one of two output schemas."""
+    shared, contents = SharedParts(), list[JSONObject]()
+    for schema in (first, second):
+        references: JSONObject = {}
+        for name, part in schema.get("$defs", {}).items():
+            references[f"#/$defs/{name}"] = shared.add(name, _replaced(part, references))
+        contents.append(_replaced({key: value for key, value in schema.items() if key != "$defs"}, references))
+    # Clients of earlier revisions expect a type at the root.
+    return {"type": "object", **shared.write({"anyOf": contents})}
 
 
 @dataclass(slots=True)
@@ -131,13 +139,12 @@ class _Shapes:
         self,
         schema: GraphQLSchema,
         selections: Selections,
-        shared: SharedParts,
         *,
         hidden: Callable[[str], bool],
         lists: Callable[[Iterable[str]], bool],
         levels: int,
     ) -> None:
-        self.shared = shared
+        self.shared = SharedParts()
         self.deepest = 0  # level that was reached
         self._schema = schema
         self._selections = selections
@@ -281,15 +288,6 @@ class ResponseKey:
     def likeness(self) -> Hashable:
         """Return a key that is equal for fields of equal shape."""
         return str(self.type), self.optional, *(part.likeness() for part in self.parts())
-
-
-def root_selection(document: DocumentNode, schema: GraphQLSchema) -> tuple[GraphQLNamedType, list[Part]]:
-    """Return the root type and the selection of a document's one operation."""
-    operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
-    root = schema.get_root_type(operation.operation)
-    if root is None:
-        raise ValueError(f"the schema has no {operation.operation.value} type")
-    return root, [Part(operation.selection_set)]
 
 
 class Selections:

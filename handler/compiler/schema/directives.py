@@ -100,8 +100,8 @@ BELONGS: Mapping[str, str] = {
     'fields: "customer"})',
     "mcpTool": "a query or mutation in a file of operations",
     "mcpTask": "a mutation in a file of operations, which starts a job",
-    "mcpToolArg": "a variable of an operation in a file of operations",
-    "mcpBind": "a variable of an operation in a file of operations",
+    "mcpToolArg": "a variable of an operation in a file of operations, as in $id: ID! @mcpToolArg(...)",
+    "mcpBind": "a variable of an operation in a file of operations, as in $id: ID! @mcpBind(...)",
 }
 """Directive of Stile -> its location, as the end of a sentence."""
 

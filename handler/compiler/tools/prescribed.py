@@ -103,7 +103,7 @@ def operation_tool(
 ) -> CompiledTool:
     """Compile an operation that is declared as a tool. ``flat``: the variables are the tool's arguments.
 
-    ``starter`` is the key of the tool whose declaration this is a part of.
+    ``starter``: the key of the tool whose jobs it asks about.
     """
     rule = tool_rule(declaration.name, declaration.options, context.conditions, context.problems)
     own_mask, at = rule.mask if rule else OPEN, where(declaration.at)
@@ -157,7 +157,7 @@ def _made_tool(
         )
         variables = reader.with_examples(options.node, options.examples)
         advertised = variables if flat else {**advertised, "properties": {"variables": variables}}
-    output, shortened_from = tool_output_schema(context, operation, options, mask=mask)
+    output, shortened_from = _output_schema(context, operation, options, mask=mask)
     entry = {
         "name": declaration.name,
         "description": description or selections_description(operation),
@@ -233,23 +233,14 @@ def _refuse_misfits(
         problems.add(declaration.at, sentence, code="schema-query")
 
 
-def tool_output_schema(
-    context: ApiContext,
-    operation: AuthorOperation,
-    options: AuthorOptions,
-    *,
-    mask: Mask,
-    other: AuthorOperation | None = None,
+def _output_schema(
+    context: ApiContext, operation: AuthorOperation, options: AuthorOptions, *, mask: Mask
 ) -> tuple[JSONObject, dict[str, int]]:
-    """Return the output schema of the tool's entry, if wanted, and its bytes if it were whole; empty if it is.
-
-    The tool may answer with the response to an ``other`` operation, too.
-    """
+    """Return the output schema of the tool's entry, if wanted, and its bytes if it were whole; empty if it is."""
     limits = context.endpoint.config.schemas
     if not options.wants_output_schema(limits.output):
         return {}, {}
-    second = other.document if other else None
-    make = partial(output_schema, operation.document, context.schema, context.guards, mask=mask, other=second)
+    make = partial(output_schema, operation.document, context.schema, context.guards, mask=mask)
     whole, max_bytes = make(), limits.max_output_schema_bytes
     size = schema_bytes(whole) if max_bytes > 0 and options.output != "text" else 0
     if size <= max_bytes:

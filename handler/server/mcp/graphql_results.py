@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from handler.bundle.tools import GraphQLTool, PrescribedTool, Tool
 from handler.errors.calls import CallError, GraphQLErrors, ToolError
 from handler.errors.upstream import AnswerMisfit, UpstreamError
-from handler.server.asgi.response_size import TOO_LARGE, Room, encoded
+from handler.server.asgi.response_size import TOO_LARGE, encoded
 from handler.server.mcp.jsonrpc import Call
 from handler.server.upstream.graphql_client import carried_out, telling_answer
 from handler.server.upstream.graphql_request import GraphQLRequest
@@ -53,21 +53,16 @@ async def result_of(
             response, text = fitted.answer, fitted.text
             if fitted.places:
                 call.note(truncated=len(fitted.places))
-        return _result(response, text, tool, caller.room)
-
-
-def _result(response: JSONObject, text: bytes, tool: Tool, room: Room) -> JSONObject:
-    """Return a GraphQL response, and its JSON, as a tool result. Errors beside usable data do not make it an error."""
-    output = tool.options.output
-    result: JSONObject = {"content": [] if output == "structured" else [text_block(text.decode())]}
-    if output != "text":
-        result["structuredContent"] = response
-    data = response.get("data") or {}
-    if "errors" in response and all(value is None for value in data.values()):
-        result["isError"] = True
-    if len(text) > room.surely_small_bytes:
-        encoded(result, refuse=UpstreamError, room=room)
-    return _with_meta(result, tool)
+        output = tool.options.output
+        result: JSONObject = {"content": [] if output == "structured" else [text_block(text.decode())]}
+        if output != "text":
+            result["structuredContent"] = response
+        data = response.get("data") or {}
+        if "errors" in response and all(value is None for value in data.values()):
+            result["isError"] = True  # errors beside usable data do not make it an error
+        if len(text) > caller.room.surely_small_bytes:
+            encoded(result, refuse=UpstreamError, room=caller.room)
+        return _with_meta(result, tool)
 
 
 def _with_meta(result: JSONObject, tool: Tool) -> JSONObject:
@@ -81,6 +76,7 @@ def text_block(text: str) -> JSONObject:
 
 def failed_result(call: Call, tool: object, reason: CallError) -> JSONObject:
     """Return the result of a call that failed for a reason that a model can act on. ``tool``: as far as found."""
+    call.fail(reason)
     result: JSONObject = {"content": [text_block(str(reason))], "isError": True}
     if not isinstance(tool, PrescribedTool | GraphQLTool):
         return result

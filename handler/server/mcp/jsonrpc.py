@@ -36,6 +36,7 @@ from handler.server.mcp.revisions import (
     LOG_LEVEL,
     MODERN,
     PROTOCOL_VERSION,
+    TASK_METHODS,
     has_batches,
     is_legacy,
     is_modern,
@@ -73,7 +74,7 @@ NAMED_METHODS: Mapping[str, str] = {
     "tools/call": "name",
     "prompts/get": "name",
     "resources/read": "uri",
-    **dict.fromkeys(("tasks/get", "tasks/update", "tasks/cancel"), "taskId"),
+    **dict.fromkeys(TASK_METHODS, "taskId"),
 }
 """The methods with an ``Mcp-Name`` header, and the parameter that the header repeats."""
 

@@ -294,10 +294,7 @@ OFFERS: Mapping[str, Callable[[Caller], bool]] = {
         and any(isinstance(tool, PrescribedTool) and tool.task for tool in caller.endpoint.bundle.tools)
     ),
 }
-"""The capabilities of the endpoint, whichever of its callers may use them, and the caller's extensions.
-
-Tasks are the endpoint's: a caller who has lost the rights to a task's tool gets the error of an unknown task.
-"""
+"""The capabilities of the endpoint, whichever of its callers may use them, and the caller's extensions."""
 
 METHODS: Mapping[str, Method] = {
     "server/discover": Method("", _discover, era="modern"),
@@ -314,7 +311,5 @@ METHODS: Mapping[str, Method] = {
     "completion/complete": Method("completions", _complete),
     "skills/list": Method(revisions.SKILLS, _list_skills),
     "skills/get": Method(revisions.SKILLS, _get_skill),
-    "tasks/get": Method(revisions.TASKS, _answer_task_request, era="modern"),
-    "tasks/update": Method(revisions.TASKS, _answer_task_request, era="modern"),
-    "tasks/cancel": Method(revisions.TASKS, _answer_task_request, era="modern"),
+    **dict.fromkeys(revisions.TASK_METHODS, Method(revisions.TASKS, _answer_task_request, era="modern")),
 }

@@ -30,6 +30,8 @@ APPS = f"{_META_PREFIX}ui"
 TASKS = f"{_META_PREFIX}tasks"
 """The extension of tasks, for requests that carry the client's capabilities. Source: SEP-2663."""
 
+TASK_METHODS = ("tasks/get", "tasks/update", "tasks/cancel")
+
 PROTOCOL_VERSION = f"{_META_PREFIX}protocolVersion"
 CLIENT_CAPABILITIES = f"{_META_PREFIX}clientCapabilities"
 CLIENT_INFO = f"{_META_PREFIX}clientInfo"

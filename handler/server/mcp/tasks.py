@@ -12,7 +12,6 @@ import asyncio
 import math
 import time
 from contextlib import suppress
-from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,7 +22,6 @@ from handler.errors.access import AccessError
 from handler.errors.calls import CallError, GraphQLErrors, ValuesRefused
 from handler.errors.protocol import InvalidParams, McpError, StateRefused
 from handler.errors.task_errors import UnknownTask
-from handler.errors.upstream import UpstreamError
 from handler.server.asgi.deadlines import before
 from handler.server.auth.principal import require_scopes
 from handler.server.context import Caller
@@ -39,13 +37,8 @@ from handler.strict_json import JSONObject
 MAX_ID_CHARS = 2_000
 """Clients repeat the id in the header ``Mcp-Name``."""
 
-METHOD = "tasks"
-"""Stands for the method in the binding, so that an id is not a ``requestState``, and the reverse."""
-
-LOST = "The API answers that it has no status of this job, so its result cannot be had."
-
-RESERVE_S = 2.0
-"""Part of the time of a call that is left for its answer after the time to wait for the job."""
+LOST = "unknown to the API"
+"""Stands for the status of a job that the API does not know, or no longer."""
 
 _TO_URL, _FROM_URL = str.maketrans("+/", "-_", "="), str.maketrans("-_+/=", "+/!!!")
 """Between base64 and its URL-safe form. A character of the other form becomes one that is in neither."""
@@ -55,33 +48,30 @@ _TO_URL, _FROM_URL = str.maketrans("+/", "-_", "="), str.maketrans("-_+/=", "+/!
 class Job:
     """A job, as of the API's last answer about it."""
 
-    id: str = ""
+    id: str
     tool: PrescribedTool
     task: Task
-    status_tool: PrescribedTool
-    values: JSONObject  # of the variables by which the API is asked about it
-    created: int  # UNIX seconds
-    ttl_s: int
-    request: GraphQLRequest  # of the answer; before the first one, the next request
-    response: JSONObject = field(default_factory=dict)
-    status: str = ""  # the API's; empty: unknown
+    asking: PrescribedTool  # the status tool
+    state: JSONObject  # sealed in the id: values of variables by name, created in UNIX seconds, and ttl_s
+    request: GraphQLRequest  # of the answer; before the first one, the query for the status
+    response: JSONObject
+    status: str  # the API's; empty: unknown
 
     @property
     def outcome(self) -> str:
         """The kind of the status: ``working`` if the author names it for no other outcome."""
-        outcomes = ("completed", "failed", "cancelled")
-        return next((outcome for outcome in outcomes if self.status in getattr(self.task, outcome)), "working")
+        return "failed" if self.status == LOST else self.task.outcomes.get(self.status, "working")
 
     def facts(self, now: float) -> JSONObject:
         """Return the members of MCP's ``Task``."""
-        times = [datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") for at in (self.created, now)]
+        times = [datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") for at in (self.state["created"], now)]
         return {
             "taskId": self.id,
             "status": self.outcome,
             **({"statusMessage": f"The API's status of the job is {self.status}."} if self.status else {}),
             "createdAt": times[0],
             "lastUpdatedAt": times[1],
-            "ttlMs": self.ttl_s * 1_000,
+            "ttlMs": self.state["ttl_s"] * 1_000,
             "pollIntervalMs": self.task.every_s * 1_000,
         }
 
@@ -96,31 +86,26 @@ async def answer_task_request(call: Call) -> JSONObject:
     """
     require_extension(call)
     call.note(decision="refused")
-    caller = call.caller
+    caller, method = call.caller, call.request.method
     try:
         async with before(caller.deadline):
             job = await _opened(caller, call.request.params.get("taskId"))
             call.note(tool=job.tool.name, decision="allowed")
-            if call.request.method == "tasks/get":
-                job = await _polled(caller, job)
-                facts = job.facts(caller.services.clock())
-                if not job.status:
-                    error = {"code": McpError.INTERNAL_ERROR, "message": LOST}
-                    return {**facts, "status": "failed", "statusMessage": LOST, "error": error}
-                if job.outcome not in ("completed", "failed"):
-                    return facts
-                # Source: the extension, "Task Status": a task whose result has ``isError`` is completed.
-                result = {"resultType": "complete", **await _final_result(call, job)}
-                return {**facts, "status": "completed", "result": result}
-            # The server asks nothing during a task, so an update has nothing for it.
-            if call.request.method == "tasks/cancel" and job.task.cancel:
-                await execute(caller, _request(caller, job.task.cancel, job.values, name=job.tool.name))
-            return {}
-    except UnknownTask as exc:
-        raise InvalidParams(str(exc)) from exc
+            if method == "tasks/cancel" and job.task.cancel:
+                await execute(caller, _request(caller, job.task.cancel, job.state, name=job.tool.name))
+            if method != "tasks/get":  # the server asks nothing during a task, so an update has nothing for it
+                return {}
+            job = await _polled(caller, job)
+            facts = job.facts(caller.services.clock())
+            if job.outcome in ("working", "cancelled"):
+                return facts
+            # Source: the extension, "Task Status": a task whose result has ``isError`` is completed.
+            return {**facts, "status": "completed", "result": {"resultType": "complete", **await _result(call, job)}}
+    except (UnknownTask, ValuesRefused) as exc:
+        raise InvalidParams(str(UnknownTask())) from exc
     except CallError as exc:
         call.fail(exc)
-        advice = " This is not the end of the job: ask again later." if call.request.method == "tasks/get" else ""
+        advice = " This is not the end of the job: ask again later." if method == "tasks/get" else ""
         raise McpError(McpError.INTERNAL_ERROR, f"{exc}{advice}") from exc
 
 
@@ -157,57 +142,46 @@ async def _opened(caller: Caller, task_id: Any) -> Job:
     try:
         binding = _binding(caller, tool, tool.task)
         state = await caller.services.states.open(standard, binding=binding, max_age_s=math.inf)
-        job = _job(caller, tool, tool.task, **state)
-    except (AccessError, StateRefused) as exc:
+        job = _job(caller, tool, tool.task, state)
+    except (AccessError, StateRefused, ValuesRefused) as exc:
         raise UnknownTask from exc
-    if caller.services.clock() > job.created + job.ttl_s:
+    if caller.services.clock() > state["created"] + state["ttl_s"]:
         raise UnknownTask
     return replaced(job, id=task_id)
 
 
-def _job(caller: Caller, tool: PrescribedTool, task: Task, *, values: JSONObject, created: int, ttl_s: int) -> Job:
+def _job(caller: Caller, tool: PrescribedTool, task: Task, state: JSONObject) -> Job:
     """Return a job without an id, if the caller may use the tool and ask about the job.
 
     Raises:
-        UnknownTask, InsufficientScope: the caller may not.
+        UnknownTask, InsufficientScope, ValuesRefused: the caller may not.
         BindingMissing: the request lacks the value of a bound variable.
     """
-    status_tool: PrescribedTool | Any = caller.endpoint.tools[task.status_tool]
-    if not caller.endpoint.is_visible(status_tool, caller.evaluation):
+    asking: PrescribedTool | Any = caller.endpoint.tools[task.status_tool]
+    if not caller.endpoint.is_visible(asking, caller.evaluation):
         raise UnknownTask
     require_scopes(tool.name, tool.options.scopes, caller.principal)
-    request = _request(caller, status_tool, values, name=tool.name)
-    return Job(
-        tool=tool, task=task, status_tool=status_tool, values=values, created=created, ttl_s=ttl_s, request=request
-    )
+    request = _request(caller, asking, state, name=tool.name)
+    return Job(id="", tool=tool, task=task, asking=asking, state=state, request=request, response={}, status="")
 
 
 def _request(
-    caller: Caller, operation: PrescribedTool | PersistedOperation, values: JSONObject, *, name: str
+    caller: Caller, operation: PrescribedTool | PersistedOperation, state: JSONObject, *, name: str
 ) -> GraphQLRequest:
-    """Return the request of an operation about a job.
-
-    Raises:
-        UnknownTask: a policy does not allow it to this caller.
-        BindingMissing: the request lacks the value of a bound variable.
-    """
-    own = {variable: value for variable, value in values.items() if variable in operation.operation.variables}
-    try:
-        return persisted_request(caller, operation, own, name=name)
-    except ValuesRefused as exc:
-        raise UnknownTask from exc
+    names = operation.operation.variables
+    values = {variable: value for variable, value in state["values"].items() if variable in names}
+    return persisted_request(caller, operation, values, name=name)
 
 
 def _binding(caller: Caller, tool: PrescribedTool, task: Task) -> Any:
     """Return the facts that an id is sealed for. A publish that changes none of them leaves the id valid."""
     asking: PrescribedTool | Any = caller.endpoint.tools[task.status_tool]
-    bindings = [[each.variable, each.source, each.name, each.value] for each in asking.bindings]
-    covered = [asking.operation.text, dict(task.variables), task.status, bindings]
-    return [binding_of(caller, tool=each, method=METHOD, name=tool.name, arguments=covered) for each in (tool, asking)]
+    covered = task.covered(asking)
+    return [binding_of(caller, tool=each, method="tasks", name=tool.name, arguments=covered) for each in (tool, asking)]
 
 
 async def _polled(caller: Caller, job: Job) -> Job:
-    """Ask the API about a job. The status is empty if the API does not know the job.
+    """Ask the API about a job.
 
     Raises:
         CallError: there is no answer, or errors in place of a status.
@@ -216,7 +190,7 @@ async def _polled(caller: Caller, job: Job) -> Job:
     status = _status_at(response, job.task.status)
     if not status and response.get("errors"):
         raise GraphQLErrors(response["errors"], partial=response.get("data"))
-    return replaced(job, response=response, status=status)
+    return replaced(job, response=response, status=status or LOST)
 
 
 def _leaf_at(response: JSONObject, path: str) -> str | float:
@@ -233,19 +207,18 @@ def _status_at(response: JSONObject, path: str) -> str:
     return (str(value).lower() if isinstance(value, bool) else str(value))[:MAX_SAID_CHARS]
 
 
-async def _final_result(call: Call, job: Job) -> JSONObject:
+async def _result(call: Call, job: Job) -> JSONObject:
     """Return the ``CallToolResult`` of a job that has ended. It is an error if the job did not end well."""
     try:
-        result = await result_of(call, job.status_tool, job.request, job.response)
+        result = await result_of(call, job.asking, job.request, job.response)
         if job.outcome == "completed":
             return result
         end = "failed" if job.outcome == "failed" else "was cancelled"
         words = text_block(f"The job {end}: its status is {job.status}.")
         result = {**result, "content": [words, *result["content"]], "isError": True}
     except CallError as exc:
-        call.fail(exc)
-        result = failed_result(call, job.status_tool, exc)
-    return with_failure_code(call, job.status_tool, result)
+        result = failed_result(call, job.asking, exc)
+    return with_failure_code(call, job.asking, result)
 
 
 async def result_of_start(
@@ -259,9 +232,9 @@ async def result_of_start(
     values = {name: _leaf_at(response, path) for name, path in task.variables.items()}
     if "" in values.values():
         return None
-    state: Any = {"values": values, "created": int(caller.services.clock()), "ttl_s": task.ttl_s}
+    state: JSONObject = {"values": values, "created": int(caller.services.clock()), "ttl_s": task.ttl_s}
     try:
-        job = _job(caller, tool, task, **state)
+        job = _job(caller, tool, task, state)
         sealed = await states.seal(state, binding=_binding(caller, tool, task))
     except (CallError, AccessError):
         return None
@@ -269,32 +242,27 @@ async def result_of_start(
     if job.outcome != "working" or len(job.id) > MAX_ID_CHARS:
         return None
     if takes_tasks(call):
-        return {"resultType": "task", **job.facts(job.created)}
-    if task.wait_s and (ended := await _waited(caller, job)):
-        return await _final_result(call, ended)
+        return {"resultType": "task", **job.facts(state["created"])}
+    ended = await _waited(caller, job)
+    if ended.outcome != "working":
+        return await _result(call, ended)
     return await _unfinished(call, replaced(job, request=request, response=response), tool)
 
 
-async def _waited(caller: Caller, job: Job) -> Job | None:
-    """Ask about a job until it ends; ``None`` if it goes on after the time of a call for that.
-
-    A failure leaves the job to the caller, who must get its id.
-    """
-    interval_s = min(job.task.every_s, job.task.wait_s / 2)
-    end = min(time.monotonic() + job.task.wait_s, caller.deadline - RESERVE_S)
+async def _waited(caller: Caller, job: Job) -> Job:
+    """Ask about a job until it ends, for the time of a call for that. A failure leaves the job to the caller."""
+    end = min(time.monotonic() + job.task.wait_s, caller.deadline - 2.0)  # the rest is for the answer
     with suppress(CallError, TimeoutError):
         async with asyncio.timeout_at(end):
-            while True:
-                await asyncio.sleep(interval_s)
-                polled = await _polled(caller, job)
-                if polled.outcome != "working":
-                    return polled
-    return None
+            while job.task.wait_s and job.outcome == "working":
+                await asyncio.sleep(min(job.task.every_s, job.task.wait_s / 2))
+                job = await _polled(caller, job)
+    return job
 
 
 async def _unfinished(call: Call, job: Job, tool: PrescribedTool) -> JSONObject:
     """Return the result for a job that goes on: the API's answer, and how to ask again, in words and structure."""
-    name = job.status_tool.name
+    name = job.asking.name
     task = {**job.facts(call.caller.services.clock()), "statusTool": name}
     result = await result_of(call, tool, job.request, {**job.response, "extensions": {"task": task}})
     words = (
@@ -304,20 +272,15 @@ async def _unfinished(call: Call, job: Job, tool: PrescribedTool) -> JSONObject:
     return {**result, "content": [text_block(words), *result["content"]]}
 
 
-async def call_status_tool(call: Call, tool: PrescribedTool, arguments: JSONObject) -> JSONObject:
+async def call_status_tool(call: Call, tool: PrescribedTool, task_id: str) -> JSONObject:
     """Call a tool that asks about the jobs of another tool. Return a ``CallToolResult``.
 
     Raises:
-        InvalidArguments: the arguments do not fit the tool's schema.
         UnknownTask: the id is not of a job of that tool and this caller, or is too old.
-        CallError: there is no answer, or none with a status.
+        CallError: there is no answer.
     """
-    arguments = call.read(tool, arguments)
-    async with before(call.caller.deadline):
-        job = await _opened(call.caller, arguments["taskId"])
-        if job.status_tool.name != tool.name:
-            raise UnknownTask
-        job = await _polled(call.caller, job)
-        if not job.status:
-            raise UpstreamError(LOST)
-        return await (_unfinished(call, job, tool) if job.outcome == "working" else _final_result(call, job))
+    job = await _opened(call.caller, task_id)
+    if job.asking.name != tool.name:
+        raise UnknownTask
+    job = await _polled(call.caller, job)
+    return await (_unfinished(call, job, tool) if job.outcome == "working" else _result(call, job))

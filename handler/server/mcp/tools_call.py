@@ -23,13 +23,7 @@ from handler.bundle.tools import (
 )
 from handler.cold.records import record
 from handler.errors.access import CredentialRequired
-from handler.errors.calls import (
-    CallError,
-    NotInCatalog,
-    OtherCatalogCall,
-    ToolError,
-    ToolNotFound,
-)
+from handler.errors.calls import CallError, NotInCatalog, OtherCatalogCall, ToolError, ToolNotFound
 from handler.list_entries import BYTES_PER_TOKEN
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.headers import find_mismatch
@@ -99,10 +93,9 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
             result = await CALLS[type(tool)](call, tool, arguments)
             if not isinstance(result, dict):
                 call, tool = await _next_call(call, tool, result)
-                result = await _call_prescribed(call, tool, call.request.params["arguments"])
+                result = await call_over_graphql(call, tool, call.request.params["arguments"])
         except CallError as exc:
             result = failed_result(call, tool, exc)
-            call.fail(exc)
         return with_failure_code(call, tool, result) if result.get("isError") else result
 
 
@@ -199,6 +192,12 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
             continued = await continuation_of(call, tool, arguments)
             arguments = continued.arguments
         if isinstance(tool, PrescribedTool):
+            if tool.polls or (tool.task and tool.task.required):
+                from handler.server.mcp.tasks import call_status_tool, require_extension
+
+                if tool.polls:
+                    return await call_status_tool(call, tool, arguments["taskId"])
+                require_extension(call)
             request, asks = prepare_prescribed_call(caller, tool, arguments), bool(tool.options.confirm)
         else:
             from handler.server.graphql_documents import prepare_arguments
@@ -288,18 +287,6 @@ def answer_of(caller: Caller, tool: GraphQLTool, does: str, arguments: Mapping[s
     return found_text(view, found, max_bytes=max_bytes, strong=strong_of(matches))
 
 
-async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: JSONObject) -> JSONObject:
-    if tool.polls:
-        from handler.server.mcp.tasks import call_status_tool
-
-        return await call_status_tool(call, tool, arguments)
-    if tool.task and tool.task.required:
-        from handler.server.mcp.tasks import require_extension
-
-        require_extension(call)
-    return await call_over_graphql(call, tool, arguments)
-
-
 async def _search_catalog(call: Call, tool: CatalogTool, arguments: JSONObject) -> JSONObject:
     from handler.server.mcp.catalog import search_catalog
 
@@ -315,7 +302,7 @@ async def _call_code(call: Call, tool: CodeTool | ProvidedTool, arguments: JSONO
 
 
 CALLS: Mapping[type[Tool | ProvidedTool], Callable[[Call, Any, JSONObject], Awaitable[JSONObject | ToolCall]]] = {
-    PrescribedTool: _call_prescribed,
+    PrescribedTool: call_over_graphql,
     GraphQLTool: call_over_graphql,
     CompanionTool: call_companion,
     CatalogTool: _search_catalog,
