@@ -263,6 +263,8 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "code-changed": ChangeCode("a function or toolkit in Python has another definition"),
     "meta-changed": ChangeCode("the `_meta` of a tool in lists, or of its results, is another"),
     "view-changed": ChangeCode("hosts show a tool's results with another page, or with none"),
+    "task-changed": ChangeCode("a tool starts a job that callers can ask about, or its `@mcpTask` is another"),
+    "tasks-ended": ChangeCode("ids of jobs that run are not taken any more", breaking=True),
     # arguments
     "argument-added": ChangeCode("a tool or prompt takes a further argument, which may be left out"),
     "argument-required-added": ChangeCode("a tool or prompt needs a further argument", breaking=True),

@@ -100,8 +100,9 @@ async def answer_task_request(call: Call) -> JSONObject:
             if job.outcome in ("working", "cancelled"):
                 return facts
             if job.status == LOST:
-                error = {"code": McpError.INTERNAL_ERROR, "message": f"The job failed: its status is {LOST}."}
-                return {**facts, "error": error}
+                sentence = f"The job failed: its status is {LOST}."
+                error = {"code": McpError.INTERNAL_ERROR, "message": sentence}
+                return {**facts, "statusMessage": sentence, "error": error}
             # Source: the extension, "Task Status": a task whose result has ``isError`` is completed.
             return {**facts, "status": "completed", "result": {"resultType": "complete", **await _result(call, job)}}
     except (UnknownTask, ValuesRefused) as exc:
@@ -193,7 +194,9 @@ async def _polled(caller: Caller, job: Job) -> Job:
     status = _status_at(response, job.task.status)
     if not status and response.get("errors"):
         raise GraphQLErrors(response["errors"], partial=response.get("data"))
-    return replaced(job, response=response, status=status or LOST)
+    job = replaced(job, response=response, status=status or LOST)
+    caller.note(task=job.outcome)
+    return job
 
 
 def _leaf_at(response: JSONObject, path: str) -> str | float:
@@ -244,11 +247,11 @@ async def result_of_start(
     job = replaced(job, id=f"{sealed.translate(_TO_URL)}.{tool.name}", status=_status_at(response, task.initial_status))
     if job.outcome != "working" or len(job.id) > MAX_ID_CHARS:
         return None
+    if not takes_tasks(call) and (ended := await _waited(caller, job)).outcome != "working":
+        return await _result(call, ended)
+    call.note(task="started")
     if takes_tasks(call):
         return {"resultType": "task", **job.facts(state["created"])}
-    ended = await _waited(caller, job)
-    if ended.outcome != "working":
-        return await _result(call, ended)
     return await _unfinished(call, replaced(job, request=request, response=response), tool)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from handler.server.log import values_of
 from tests.support.api import Reply
 from tests.support.endpoints import compiled
 from tests.support.jobs import KEY, START, TASKS, WITH_TASKS, files_of, running_jobs, running_site, serving
@@ -289,6 +290,7 @@ def test_job_that_the_api_does_not_know_is_a_failed_task(tmp_path: Path) -> None
         task = site.get(task_id).result
 
         assert (task["status"], task["error"]) == ("failed", {"code": -32603, "message": lost})
+        assert task["statusMessage"] == lost
         assert "result" not in task
         asked = site.call("export_status", {"taskId": task_id})
         assert (asked.result["isError"], asked.result["content"][0]["text"]) == (True, lost)
@@ -488,3 +490,31 @@ def test_official_client_finds_all_answers_within_the_output_schema(mode: Mode, 
 
     assert [each.is_error for each in results] == [False] * 3
     assert results[-1].structured_content["data"]["job"]["status"] == "SUCCESS"
+
+
+def test_log_has_the_state_of_the_job_and_never_its_id(tmp_path: Path) -> None:
+    with running_site(tmp_path) as site:
+        lines = site.function.lines
+        ids = [site.start()]
+        ids.append(site.call(capabilities=NO_EXTENSION).result["structuredContent"]["extensions"]["task"]["taskId"])
+        for status in ("RUNNING", "SUCCESS", "FAILED", "CANCELED"):
+            site.jobs.status["job-1"] = status
+            site.get(ids[0])
+        site.call("export_status", {"taskId": ids[1]}, capabilities=NO_EXTENSION)
+        site.ask("tasks/cancel", {"taskId": ids[0]})
+        site.get("x")
+
+    states = ["started", "started", "working", "completed", "failed", "cancelled", "cancelled", None, None]
+    assert [each.get("task") for each in lines] == states
+    assert [each["tool"] for each in lines[:8]] == ["export"] * 6 + ["export_status", "export"]
+    assert not [each for each in lines if "job-1" in str(each) or any(task_id[:40] in str(each) for task_id in ids)]
+    assert [number for number, line in enumerate(lines) if "tasks_failed" in values_of(line)] == [4]
+
+
+def test_log_of_a_call_that_waits_has_the_end_of_the_job(tmp_path: Path) -> None:
+    with running_site(tmp_path, wait="1", every="1") as site:
+        site.call(capabilities=NO_EXTENSION)
+        site.jobs.failing["State"] = Reply(body={"data": {"job": {"status": "SUCCESS", "file": None, "rows": None}}})
+        site.call(capabilities=NO_EXTENSION)
+
+        assert [each["task"] for each in site.function.lines] == ["started", "completed"]
