@@ -195,7 +195,7 @@ def _resuming(caller: Caller, task_id: str, options: argparse.Namespace) -> str:
     starter = caller.endpoint.tools.get(task_id.partition(".")[2])
     name = starter.task.status_tool if isinstance(starter, PrescribedTool) and starter.task else options.tool
     given = {"--stage": options.stage, "--endpoint": options.endpoint, "--as": options.caller.text}
-    given["--token"] = "FILE" if options.token else ""
+    given |= {"--token": options.token and "FILE"}
     words = [word for option, value in given.items() if value for word in (option, str(value))]
     return shlex.join(["stile", "call", str(options.folder), name, f"taskId={task_id}", *words, "--wait"])
 

@@ -86,7 +86,7 @@ def test_json_is_the_result_of_the_job(jobs: Jobs, stile: Stile, pauses: list[fl
     [
         ("FAILED", "The job failed: its status is FAILED."),
         ("CANCELED", "The API's status of the job is CANCELED."),
-        (None, "The API answers that it has no status of this job, so its result cannot be had."),
+        (None, "The job failed: its status is unknown to the API."),
     ],
 )
 @pytest.mark.parametrize("as_json", [False, True])

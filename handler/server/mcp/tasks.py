@@ -100,6 +100,10 @@ async def answer_task_request(call: Call) -> JSONObject:
             facts = job.facts(caller.services.clock())
             if job.outcome in ("working", "cancelled"):
                 return facts
+            if job.status == LOST:
+                sentence = f"The job failed: its status is {LOST}."
+                error = {"code": McpError.INTERNAL_ERROR, "message": sentence}
+                return {**facts, "statusMessage": sentence, "error": error}
             # Source: the extension, "Task Status": a task whose result has ``isError`` is completed.
             return {**facts, "status": "completed", "result": {"resultType": "complete", **await _result(call, job)}}
     except (UnknownTask, ValuesRefused) as exc:
