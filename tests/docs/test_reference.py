@@ -19,7 +19,7 @@ from handler.commands.command_line import EXIT_CODES
 from handler.compiler.json_schemas.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS
 from handler.compiler.schema.directives import DEFINITIONS
 from handler.compiler.schema.tool_options import SHARED_ARGUMENTS
-from handler.errors import calls, consent_errors, cursor_errors, task_errors, upstream
+from handler.errors import calls, consent_errors, cursor_errors, upstream
 from handler.errors.authoring import CompileError
 from handler.errors.calls import CallError, NotFound
 from handler.server import health
@@ -348,7 +348,7 @@ def test_lines_beside_requests_are_those_of_the_code() -> None:
 
 def _names_of(root: type[Exception]) -> set[str]:
     """The errors of the product below one of them, and itself."""
-    defined = {**vars(calls), **vars(consent_errors), **vars(cursor_errors), **vars(task_errors), **vars(upstream)}
+    defined = {**vars(calls), **vars(consent_errors), **vars(cursor_errors), **vars(upstream)}
     return {name for name, each in defined.items() if isinstance(each, type) and issubclass(each, root)}
 
 

@@ -24,7 +24,6 @@ from handler.errors import (
     cursor_errors,
     infrastructure,
     protocol,
-    task_errors,
     upstream,
 )
 from handler.errors.meanings import ACCESS, CALLS, HTTP, PROTOCOL, REQUEST_CODES, Meanings
@@ -76,7 +75,7 @@ def classes(*modules: ModuleType) -> Iterator[type[StileError]]:
                 yield each
 
 
-REACHING = [*classes(access, calls, consent_errors, cursor_errors, task_errors, upstream, protocol)]
+REACHING = [*classes(access, calls, consent_errors, cursor_errors, upstream, protocol)]
 
 
 @pytest.mark.parametrize("error", REACHING)

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from handler.errors import StileError, access, calls, consent_errors, cursor_errors, protocol, task_errors, upstream
+from handler.errors import StileError, access, calls, consent_errors, cursor_errors, protocol, upstream
 from handler.errors.access import (
     AssertionRefused,
     CredentialMalformed,
@@ -41,9 +41,8 @@ from handler.errors.calls import (
     ValuesRefused,
 )
 from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
-from handler.errors.cursor_errors import CursorPastEnd, CursorRefused
+from handler.errors.cursor_errors import CursorPastEnd, CursorRefused, UnknownTask
 from handler.errors.protocol import AuthenticationRequired, InvalidParams, McpError, StateRefused
-from handler.errors.task_errors import UnknownTask
 from handler.errors.upstream import (
     AnswerMisfit,
     CallerTokenRequired,
@@ -267,7 +266,6 @@ def test_every_error_has_its_sentence_in_the_catalogue() -> None:
         | defined(calls)
         | defined(consent_errors)
         | defined(cursor_errors)
-        | defined(task_errors)
         | defined(upstream)
         | defined(protocol)
     )

@@ -146,9 +146,9 @@ def running_site(folder: Path, *, keys: tuple[str, ...] = (KEY,), **files: str) 
 
 
 @contextmanager
-def serving(made: Compiled, jobs: Jobs, *, keys: tuple[str, ...] = (KEY,)) -> Iterator[Site]:
+def serving(made: Compiled, jobs: Jobs, *, keys: tuple[str, ...] = (KEY,), **services: Any) -> Iterator[Site]:
     """A site that serves a compiled endpoint."""
     now = [float(START)]
     states = RequestStates(keys, clock=lambda: now[0])
-    with running_function(made, states=states, clock=lambda: now[0]) as function:
+    with running_function(made, states=states, clock=lambda: now[0], **services) as function:
         yield Site(function, jobs, now)

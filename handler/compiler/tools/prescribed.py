@@ -83,11 +83,11 @@ def prescribed_tool(context: ApiContext, directive: ToolDirective, *, operations
         problems.add(directive.node, sentence, code="unpersisted-operation")
         return None
     declaration = directive_declaration(directive, name_variables=context.name_variables)
-    return operation_tool(context, operation, declaration, flat=False)
+    return _operation_tool(context, operation, declaration, flat=False)
 
 
-def mcp_tool(context: ApiContext, operation: AuthorOperation, *, declared: McpTool) -> CompiledTool:
-    """Compile an operation with ``@mcpTool``."""
+def mcp_tool(context: ApiContext, operation: AuthorOperation, *, declared: McpTool, starter: str = "") -> CompiledTool:
+    """Compile an operation with ``@mcpTool``. ``starter``: the key of the tool whose jobs it asks about."""
     declaration = ToolDeclaration(
         at=operation.node,
         name=fill_template(declared.name or operation.name, context.name_variables),
@@ -95,16 +95,13 @@ def mcp_tool(context: ApiContext, operation: AuthorOperation, *, declared: McpTo
         descriptions={},
         options=declared.options,
     )
-    return operation_tool(context, operation, declaration, flat=True)
+    return _operation_tool(context, operation, declaration, flat=True, starter=starter)
 
 
-def operation_tool(
+def _operation_tool(
     context: ApiContext, operation: AuthorOperation, declaration: ToolDeclaration, *, flat: bool, starter: str = ""
 ) -> CompiledTool:
-    """Compile an operation that is declared as a tool. ``flat``: the variables are the tool's arguments.
-
-    ``starter``: the key of the tool whose jobs it asks about.
-    """
+    """Compile an operation that is declared as a tool. ``flat``: the variables are the tool's arguments."""
     rule = tool_rule(declaration.name, declaration.options, context.conditions, context.problems)
     own_mask, at = rule.mask if rule else OPEN, where(declaration.at)
     place = at.file, at.line, at.column

@@ -25,13 +25,13 @@ from handler.bundle.tools import PrescribedTool, Task
 from handler.cold.records import replaced
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.output_schema import Part, Selections, either
-from handler.compiler.operations.author_operations import AuthorOperation, Operations
+from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
 from handler.compiler.schema.directives import read_arguments, value_of_argument
 from handler.compiler.schema.tool_options import NO_OPTIONS, AuthorOptions
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration
 from handler.compiler.tools.persisted import Demands, persisted_of
-from handler.compiler.tools.prescribed import operation_tool
-from handler.policy.evaluation import OPEN, union_of
+from handler.compiler.tools.prescribed import mcp_tool
+from handler.policy.evaluation import OPEN
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean
 
@@ -90,7 +90,7 @@ class _Starter:
         poll, cancel = self._operation("poll", "query"), self._operation("cancel", "mutation")
         if poll is None or (cancel is None and self.values.get("cancel") is not None):
             return [self.compiled]
-        faults = [*self._faults(poll), *self._variable_faults(poll, cancel)]
+        faults = [*self._faults(poll, cancel)]
         for argument, sentence in faults:
             at = value_of_argument(self.node, argument)
             self.context.problems.add(at, f"@mcpTask: {argument}: {sentence}", code="invalid-task")
@@ -107,50 +107,36 @@ class _Starter:
             self.context.problems.add(at, f"@mcpTask: {argument}: {sentence}", code="unknown-operation")
         return by_name.get(name)
 
-    def _faults(self, poll: AuthorOperation) -> Iterator[tuple[str, str]]:
-        """Yield the faults of times, of the paths to the status, and of statuses: argument, and sentence."""
-        values = self.values
+    def _faults(self, poll: AuthorOperation, cancel: AuthorOperation | None) -> Iterator[tuple[str, str]]:
+        """Yield the arguments with a fault, each with a sentence."""
+        values, schema = self.values, self.context.schema
         for name, least, most in (("every", 1, 3_600), ("ttl", values["every"], MAX_TTL_S), ("wait", 0, MAX_WAIT_S)):
             if not least <= values[name] <= most:
                 yield name, f"expected {least:,} to {most:,} seconds"
-        for argument, operation in (("status", poll), ("initialStatus", self.mutation)):
-            if values.get(argument) is not None:
-                yield from ((argument, fault) for fault in self._path_faults(operation, values[argument]))
         if not values["completed"]:
             yield "completed", "expected the statuses of a job that has ended well"
-        type_ = _leaves(poll, self.context.schema).get(values["status"])
-        if isinstance(type_, GraphQLEnumType):
-            for outcome, status in self._statuses():
-                if status not in type_.values:
-                    yield outcome, f'"{status}" is not a value of {type_}{did_you_mean(status, type_.values)}'
+        type_ = _leaves(poll, schema).get(values["status"])
+        for outcome, status in self._statuses():
+            if isinstance(type_, GraphQLEnumType) and status not in type_.values:
+                yield outcome, f'"{status}" is not a value of {type_}{did_you_mean(status, type_.values)}'
+        variables = [node for each in (poll, cancel) if each for node in each.filled_by_model]
+        names = [node.variable.name.value for node in variables]
+        needed = {node.variable.name.value for node in variables if not node.default_value}
+        sources = values["variables"] if isinstance(values["variables"], dict) else {}
+        if not sources or not needed <= sources.keys() <= {*names}:
+            filled = ", ".join(f"${name}" for name in dict.fromkeys(names)) or "a variable of the query"
+            yield "variables", f'expected an object with a path for {filled}, such as {{id: "startExport.job.id"}}'
+        paths = [("variables", self.mutation, path) for path in sources.values()]
+        if values.get("initialStatus") is not None:
+            paths.append(("initialStatus", self.mutation, values["initialStatus"]))
+        for argument, operation, path in (*paths, ("status", poll, values["status"])):
+            leaves = _leaves(operation, schema)
+            if not isinstance(path, str) or path not in leaves:
+                hint = did_you_mean(str(path), leaves) or ": expected response keys, through no list, to a value"
+                yield argument, f'"{path}" is not a path in the answer of "{operation.name}"{hint}'
 
     def _statuses(self) -> Iterator[tuple[str, str]]:
         return ((outcome, status) for outcome in OUTCOMES for status in self.values[outcome])
-
-    def _variable_faults(self, poll: AuthorOperation, cancel: AuthorOperation | None) -> Iterator[tuple[str, str]]:
-        """Yield the faults of the variables of the query, and of the mutation that cancels."""
-        paths = self.values["variables"]
-        if not isinstance(paths, dict) or not paths or not all(isinstance(path, str) for path in paths.values()):
-            yield "variables", 'expected an object of variables and paths, such as {id: "startExport.job.id"}'
-            return
-        variables = {
-            node.variable.name.value: (operation.name, node.default_value)
-            for operation in ([cancel, poll] if cancel else [poll])
-            for node in operation.filled_by_model
-        }
-        for name, path in paths.items():
-            if name not in variables:
-                yield "variables", f'no variable ${name} of "{poll.name}" can be filled{did_you_mean(name, variables)}'
-            yield from (("variables", f"{name}: {fault}") for fault in self._path_faults(self.mutation, path))
-        for name, (operation_name, default) in variables.items():
-            if name not in paths and not default:
-                yield "variables", f'expected a path for ${name} of "{operation_name}" in the mutation\'s answer'
-
-    def _path_faults(self, operation: AuthorOperation, path: str) -> Iterator[str]:
-        leaves = _leaves(operation, self.context.schema)
-        if path not in leaves:
-            hint = did_you_mean(path, leaves) or ": expected response keys that lead to a value, and through no list"
-            yield f'"{path}" is not a path in the answer of "{operation.name}"{hint}'
 
     def _made(self, poll: AuthorOperation, cancel: AuthorOperation | None) -> list[CompiledTool]:
         """Return the tool with its task and the output schema of both answers, and the status tool."""
@@ -168,9 +154,10 @@ class _Starter:
             required=values["required"],
         )
         entry = {**tool.entry}
-        output, other = entry.pop("outputSchema", None), asking.tool.entry.get("outputSchema")
+        polling: PrescribedTool | Any = asking.tool
+        output, other = entry.pop("outputSchema", None), polling.entry.get("outputSchema")
         # Callers of the tool read the names of the query's fields there.
-        if output and other and union_of(self.context.guards, asking.uses) <= tool.mask:
+        if output and other and polling.mask <= tool.mask:
             entry["outputSchema"] = either(output, other)
         return [replace(self.compiled, tool=replaced(tool, task=task, entry=entry)), asking]
 
@@ -178,11 +165,9 @@ class _Starter:
         """Return the tool that asks for the status of a job, for clients without tasks."""
         name, options = self.tool.name, self.options
         hidden = options.hidden or self.values["required"] or self.values["statusTool"] == "hidden"
-        declaration = ToolDeclaration(
-            at=self.node,
+        declared = McpTool(
             name=f"{name}_status",
             description=f"Return the result of a job that {name} has started, or the fact that the job still goes on.",
-            descriptions={},
             options=replace(
                 NO_OPTIONS,
                 hidden=hidden,
@@ -195,13 +180,13 @@ class _Starter:
                 continues=False,
             ),
         )
-        made = operation_tool(self.context, poll, declaration, flat=True, starter=self.compiled.key)
+        made = mcp_tool(self.context, poll, declared=declared, starter=self.compiled.key)
         tool: PrescribedTool | Any = made.tool
         entry = {**tool.entry, "inputSchema": ARGUMENTS}
         # Lists and reports have the tool for callers who may start jobs; the server judges values of variables, too.
         mask = tool.mask | self.context.conditions.without_variables(self.tool.mask)
         changed = replaced(tool, entry=entry, arguments=ARGUMENTS, mask=mask, conditions=OPEN, polls=name)
-        return replace(made, tool=changed, long_enums={})
+        return replace(made, at=self.node, tool=changed, long_enums={})
 
 
 def _leaves(operation: AuthorOperation, schema: GraphQLSchema) -> dict[str, GraphQLNamedType | None]:

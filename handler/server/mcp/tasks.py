@@ -12,6 +12,7 @@ import asyncio
 import math
 import time
 from contextlib import suppress
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,8 +21,8 @@ from handler.cold.records import record, replaced
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.access import AccessError
 from handler.errors.calls import CallError, GraphQLErrors, ValuesRefused
+from handler.errors.cursor_errors import UnknownTask
 from handler.errors.protocol import InvalidParams, McpError, StateRefused
-from handler.errors.task_errors import UnknownTask
 from handler.server.asgi.deadlines import before
 from handler.server.auth.principal import require_scopes
 from handler.server.context import Caller
@@ -54,8 +55,8 @@ class Job:
     asking: PrescribedTool  # the status tool
     state: JSONObject  # sealed in the id: values of variables by name, created in UNIX seconds, and ttl_s
     request: GraphQLRequest  # of the answer; before the first one, the query for the status
-    response: JSONObject
-    status: str  # the API's; empty: unknown
+    response: JSONObject = field(default_factory=dict)
+    status: str = ""  # the API's; empty: unknown
 
     @property
     def outcome(self) -> str:
@@ -99,6 +100,10 @@ async def answer_task_request(call: Call) -> JSONObject:
             facts = job.facts(caller.services.clock())
             if job.outcome in ("working", "cancelled"):
                 return facts
+            if job.status == LOST:
+                sentence = f"The job failed: its status is {LOST}."
+                error = {"code": McpError.INTERNAL_ERROR, "message": sentence}
+                return {**facts, "statusMessage": sentence, "error": error}
             # Source: the extension, "Task Status": a task whose result has ``isError`` is completed.
             return {**facts, "status": "completed", "result": {"resultType": "complete", **await _result(call, job)}}
     except (UnknownTask, ValuesRefused) as exc:
@@ -138,31 +143,19 @@ async def _opened(caller: Caller, task_id: Any) -> Job:
     tool = caller.endpoint.tools.get(name)
     if not isinstance(tool, PrescribedTool) or tool.task is None or tool.name != name:
         raise UnknownTask
+    asking: PrescribedTool | Any = caller.endpoint.tools[tool.task.status_tool]
     standard = sealed.translate(_FROM_URL) + "=" * (-len(sealed) % 4)
     try:
         binding = _binding(caller, tool, tool.task)
         state = await caller.services.states.open(standard, binding=binding, max_age_s=math.inf)
-        job = _job(caller, tool, tool.task, state)
+        require_scopes(tool.name, tool.options.scopes, caller.principal)
+        request = _request(caller, asking, state, name=tool.name)
     except (AccessError, StateRefused, ValuesRefused) as exc:
         raise UnknownTask from exc
-    if caller.services.clock() > state["created"] + state["ttl_s"]:
+    is_old = caller.services.clock() > state["created"] + state["ttl_s"]
+    if is_old or not caller.endpoint.is_visible(asking, caller.evaluation):
         raise UnknownTask
-    return replaced(job, id=task_id)
-
-
-def _job(caller: Caller, tool: PrescribedTool, task: Task, state: JSONObject) -> Job:
-    """Return a job without an id, if the caller may use the tool and ask about the job.
-
-    Raises:
-        UnknownTask, InsufficientScope, ValuesRefused: the caller may not.
-        BindingMissing: the request lacks the value of a bound variable.
-    """
-    asking: PrescribedTool | Any = caller.endpoint.tools[task.status_tool]
-    if not caller.endpoint.is_visible(asking, caller.evaluation):
-        raise UnknownTask
-    require_scopes(tool.name, tool.options.scopes, caller.principal)
-    request = _request(caller, asking, state, name=tool.name)
-    return Job(id="", tool=tool, task=task, asking=asking, state=state, request=request, response={}, status="")
+    return Job(id=task_id, tool=tool, task=tool.task, asking=asking, state=state, request=request)
 
 
 def _request(
@@ -236,12 +229,12 @@ async def result_of_start(
         return None
     state: JSONObject = {"values": values, "created": int(caller.services.clock()), "ttl_s": task.ttl_s}
     try:
-        job = _job(caller, tool, task, state)
         sealed = await states.seal(state, binding=_binding(caller, tool, task))
-    except (CallError, AccessError):
+        job = await _opened(caller, f"{sealed.translate(_TO_URL)}.{tool.name}")  # as the first question will find it
+    except CallError:
         return None
-    job = replaced(job, id=f"{sealed.translate(_TO_URL)}.{tool.name}", status=_status_at(response, task.initial_status))
-    if job.outcome != "working" or len(job.id) > MAX_ID_CHARS:
+    job = replaced(job, status=_status_at(response, task.initial_status))
+    if job.outcome != "working":
         return None
     if not takes_tasks(call) and (ended := await _waited(caller, job)).outcome != "working":
         return await _result(call, ended)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handler.bundle.tools import (
     CONFIRM,
@@ -38,6 +38,9 @@ from handler.server.upstream.bound_variables import persisted_request
 from handler.server.upstream.graphql_client import execute
 from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject
+
+if TYPE_CHECKING:
+    from handler.code_tools.return_values import ToolCall
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -88,6 +91,9 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
                     raise Rejected(HEADER_MISMATCH, f"Header mismatch: {mismatch}", id=call.request.id)
             call.note(decision="allowed")
             result = await CALLS[type(tool)](call, tool, arguments)
+            if not isinstance(result, dict):
+                call, tool = await _next_call(call, tool, result)
+                result = await call_over_graphql(call, tool, call.request.params["arguments"])
         except CallError as exc:
             result = failed_result(call, tool, exc)
         return with_failure_code(call, tool, result) if result.get("isError") else result
@@ -146,6 +152,25 @@ async def _find_for(call: Call, catalog_call: CatalogTool, name: str) -> Tool | 
     if role != catalog_call.role:
         raise OtherCatalogCall(name, expected=f"{search}-{role}", writes=role == "call-mutation")
     return tool
+
+
+async def _next_call(call: Call, tool: Tool | ProvidedTool, returned: ToolCall) -> tuple[Call, PrescribedTool]:
+    """Return the call that a tool in Python returns as its result, with the tool to call.
+
+    Raises:
+        ToolNotFound, CredentialRequired, InsufficientScope: the caller may not use the tool to call.
+        ToolError: the tool to call does not run an operation, or asks for consent.
+    """
+    name = returned.name
+    other = await call.caller.find_tool(name)
+    if not isinstance(other, PrescribedTool) or other.options.confirm:
+        raise ToolError(
+            f"{tool.name} calls {name}: expected the tool of an operation, without confirm. Nothing was sent."
+        )
+    require_scopes(name, other.options.scopes, call.caller.principal)
+    call.note(tool=name, through=call.caller.facts.get("through", tool.name))
+    params = {**call.request.params, "name": name, "arguments": returned.arguments}
+    return replace(call, request=replace(call.request, params=params)), other
 
 
 async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, arguments: JSONObject) -> JSONObject:
@@ -268,7 +293,7 @@ async def _search_catalog(call: Call, tool: CatalogTool, arguments: JSONObject) 
     return await search_catalog(call, tool, call.read(tool, arguments))
 
 
-async def _call_code(call: Call, tool: CodeTool | ProvidedTool, arguments: JSONObject) -> JSONObject:
+async def _call_code(call: Call, tool: CodeTool | ProvidedTool, arguments: JSONObject) -> JSONObject | ToolCall:
     from handler.server.mcp.code_tools import call_code_tool, call_provided_tool
 
     if isinstance(tool, ProvidedTool):
@@ -276,7 +301,7 @@ async def _call_code(call: Call, tool: CodeTool | ProvidedTool, arguments: JSONO
     return await call_code_tool(call, tool, arguments)
 
 
-CALLS: Mapping[type[Tool | ProvidedTool], Callable[[Call, Any, JSONObject], Awaitable[JSONObject]]] = {
+CALLS: Mapping[type[Tool | ProvidedTool], Callable[[Call, Any, JSONObject], Awaitable[JSONObject | ToolCall]]] = {
     PrescribedTool: call_over_graphql,
     GraphQLTool: call_over_graphql,
     CompanionTool: call_companion,

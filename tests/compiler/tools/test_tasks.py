@@ -109,7 +109,7 @@ def test_status_tool_is_listed_or_hidden_as_its_author_says(tmp_path: Path) -> N
 def test_variable_that_mcp_bind_fills_takes_no_path(tmp_path: Path) -> None:
     state = 'query State($id: ID! @mcpBind(claim: "job")) { job(id: $id) { status } }'
 
-    assert reported(tmp_path, files_of(more=state)) == ["invalid-task: no variable $id of & State & can be filled"]
+    assert reported(tmp_path, files_of(more=state)) == ["invalid-task: variables & a path for a variable of the query"]
 
 
 def test_output_schema_keeps_shared_parts_of_both_answers_apart(tmp_path: Path) -> None:
@@ -175,22 +175,27 @@ FAULTS: dict[str, tuple[dict[str, str], str]] = {
     "initial status": ({"initialStatus": '"export.stat"'}, "invalid-task: initialStatus & export.stat & Export"),
     "enum": ({"completed": '["SUCESS"]'}, "invalid-task: completed & SUCESS & Status & did you mean SUCCESS"),
     "none": ({"completed": "[]"}, "invalid-task: completed & expected the statuses"),
-    "no variables": ({"variables": "{}"}, "invalid-task: variables & expected an object of variables and paths"),
+    "no variables": ({"variables": "{}"}, "invalid-task: variables & expected an object with a path for $id"),
     "variables are a list": ({"variables": '["id"]'}, "invalid-task: variables & expected an object"),
-    "path is a number": ({"variables": "{id: 1}"}, "invalid-task: variables & expected an object"),
+    "path is a number": (
+        {"variables": "{id: 1}"},
+        "invalid-task: variables & 1 & is not a path in the answer of & Export",
+    ),
     "path through a list": ({"variables": '{id: "export.jobs.id"}'}, "invalid-task: variables & export.jobs.id"),
     "unselected id": ({"variables": '{id: "export.job.uid"}'}, "invalid-task: id & export.job.uid & export.job.id?"),
     "other variable": (
         {"variables": '{id: "export.job.id", idd: "export.note"}'},
-        "invalid-task: State & no variable $idd & did you mean id?",
+        "invalid-task: variables & a path for $id, such as",
     ),
-    "unbound": (
-        {"variables": '{ix: "export.job.id"}'},
-        "1:93 invalid-task: expected a path for $id of & State | 1:93 invalid-task: no variable $ix",
-    ),
+    "path is null": ({"variables": "{id: null}"}, "invalid-task: variables & None & is not a path"),
+    "unbound": ({"variables": '{ix: "export.job.id"}'}, "1:93 invalid-task: variables & a path for $id, such as"),
     "variable of the mutation that cancels": (
-        {"cancel": '"Cancel"', "more": "query State { job(id: 1) { status } }", "variables": '{ix: "export.job.id"}'},
-        "invalid-task: expected a path for $id of & Cancel | invalid-task: no variable $ix",
+        {
+            "cancel": '"Cancel"',
+            "more": "query State($by: ID!) { job(id: $by) { status } }",
+            "variables": '{by: "export.note"}',
+        },
+        "invalid-task: variables & a path for $by, $id, such as",
     ),
     "every": ({"every": "0"}, "invalid-task: every & 1 to 3,600 seconds"),
     "ttl": ({"ttl": "604801"}, "invalid-task: ttl & 5 to 604,800 seconds"),

@@ -282,15 +282,16 @@ def test_failed_poll_is_an_error_after_which_the_job_may_be_asked_about_again(re
         assert site.get(task_id).result["status"] == "working"
 
 
-def test_job_that_the_api_does_not_know_has_failed(tmp_path: Path) -> None:
+def test_job_that_the_api_does_not_know_is_a_failed_task(tmp_path: Path) -> None:
     lost = "The job failed: its status is unknown to the API."
     with running_site(tmp_path) as site:
         task_id = site.start()
         site.jobs.status.clear()
         task = site.get(task_id).result
 
-        assert (task["status"], task["result"]["isError"]) == ("completed", True)
-        assert task["result"]["content"][0]["text"] == lost
+        assert (task["status"], task["error"]) == ("failed", {"code": -32603, "message": lost})
+        assert task["statusMessage"] == lost
+        assert "result" not in task
         asked = site.call("export_status", {"taskId": task_id})
         assert (asked.result["isError"], asked.result["content"][0]["text"]) == (True, lost)
 
