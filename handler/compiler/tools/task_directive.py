@@ -165,6 +165,7 @@ class _Starter:
             description=f"Return the result of a job that {name} has started, or the fact that the job still goes on.",
             options=replace(
                 NO_OPTIONS,
+                title=f"{options.title}: status" if options.title else "",
                 hidden=hidden,
                 pinned=options.pinned and not hidden,
                 scopes=options.scopes,
