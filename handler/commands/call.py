@@ -182,7 +182,7 @@ async def _result(caller: Caller, arguments: JSONObject, options: argparse.Names
             except McpError as exc:
                 if exc.code == INVALID_PARAMS:
                     raise
-                announce(one_line(str(exc)))
+                task = {**task, "statusMessage": one_line(str(exc))}
     except asyncio.CancelledError:
         if "taskId" in task:
             announce(f"The job goes on. To wait for its end: {_resuming(caller, str(task['taskId']), options)}")

@@ -14,7 +14,7 @@ import pytest
 
 from tests.commands.running import Stile, started
 from tests.support.api import Asked, Reply
-from tests.support.endpoints import write_endpoint
+from tests.support.endpoints import PUBLIC, write_endpoint
 from tests.support.jobs import Jobs, files_of, running_jobs
 
 QUEUED = "The API's status of the job is QUEUED.\n"
@@ -102,14 +102,26 @@ def test_job_that_did_not_end_well_is_exit_1(
 
 
 def test_failed_question_is_asked_again(jobs: Jobs, stile: Stile, pauses: list[float]) -> None:
-    end_with(jobs, Reply(status=502, body=b"<html>"), "SUCCESS")
+    end_with(jobs, *[Reply(status=502, body=b"<html>")] * 2, "QUEUED", "SUCCESS")
 
     done = stile("call", ".", "export", "--wait")
 
     assert done.code == 0
     failed = "The API answered with status 502 and no GraphQL response. Try later."
-    assert done.err == f"{QUEUED}{failed} This is not the end of the job: ask again later.\n"
-    assert jobs.asked == ["Export", "State", "State"]
+    assert done.err == f"{QUEUED}{failed} This is not the end of the job: ask again later.\n{QUEUED}"
+    assert jobs.asked == ["Export", *["State"] * 4]
+
+
+def test_job_of_a_tool_behind_a_catalog(jobs: Jobs, stile: Stile, workplace: Path, pauses: list[float]) -> None:
+    write_endpoint(workplace, files_of(jobs.api.url, config=f"{PUBLIC}catalog: {{list: pinned}}\n"))
+    call = ("call", ".", "catalog-call-mutation", "name=export", "arguments={}")
+    first = stile(*call)
+    end_with(jobs, "SUCCESS")
+
+    assert first.code == 0, first.err
+    assert stile(*shlex.split(first.err.rpartition("job: ")[2])[1:]).code == 0
+    end_with(jobs, "SUCCESS")
+    assert json.loads(stile(*call, "--wait").out)["data"]["job"]["status"] == "SUCCESS"
 
 
 def test_final_answer_needs_no_wait(jobs: Jobs, stile: Stile, pauses: list[float]) -> None:

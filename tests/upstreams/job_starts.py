@@ -33,7 +33,7 @@ WITHOUT_THE_MUTATION = {"renamed", "enum", "changed"}
 
 OPERATIONS = """
 mutation Pay%s @mcpTool(name: "pay")
-@mcpTask(poll: "Receipt" variables: {payment: "%s"} status: "receipt" completed: ["GREEN"]) { %s }
+@mcpTask(poll: "Receipt" %s variables: {payment: "%s"} status: "receipt" completed: ["GREEN"]) { %s }
 query Receipt($payment: Int) { receipt(payment: $payment) }
 """
 
@@ -93,7 +93,7 @@ def expect_one_start_of_each_variant(server: Server, urls: Mapping[str, str], fo
 
 
 def expect_one_start_over_each_way(server: Server, urls: Mapping[str, str], folder: Path) -> None:
-    """Start a job over each failure of the way to a server, and ask about one over each of them."""
+    """Start, ask about and cancel a job over each failure of the way to a server."""
     url = urls["plain"]
     for name, fault in FAULTS.items():
         faults: dict[bytes, Fault] = {b"mutation": fault}
@@ -113,7 +113,9 @@ def expect_one_start_over_each_way(server: Server, urls: Mapping[str, str], fold
             assert site.get(task_id).result["status"] == "working"
             faults[b"mutation"] = fault  # over the connection that is kept of the last answer
             assert DOUBT in site.call("pay").result["content"][0]["text"], name
-            assert _mutations(relay) == 4 == _payments_since(before, url, expected=4), name
+            error = site.ask("tasks/cancel", {"taskId": task_id}).json["error"]
+            assert (error["code"], DOUBT in error["message"]) == (-32603, True), (name, error)
+            assert _mutations(relay) == 5 == _payments_since(before, url, expected=5), name
     _expect_nothing_sent(server, folder)
 
 
@@ -170,13 +172,13 @@ def _site(folder: Path, server: Server, relay: RawServer, *, timeout_s: float) -
 @contextmanager
 def _served(folder: Path, server: Server, url: str, *, timeout_s: float) -> Iterator[Site]:
     """A function with the tool ``pay`` over a server at a URL."""
-    words = ("", "pay", "pay")
+    words, more = ("", 'cancel: "Undo"', "pay", "pay"), "mutation Undo { order { id } }"
     if server.program == POSTGRAPHILE:
-        words = ("($slow: Boolean)", "pay.integer", "pay(input: {slow: $slow}) { integer }")
+        words, more = ("($slow: Boolean)", "", "pay.integer", "pay(input: {slow: $slow}) { integer }"), ""
     files = {
         "index.graphql": server.sdl.replace("type Query {", "type Query { receipt(payment: Int): Color ", 1),
         "config.yaml": f"upstream: {{url: '{url}graphql', timeout_s: {timeout_s}, max_bytes: 10000}}\n{PUBLIC}",
-        "operations/pay.graphql": OPERATIONS % words,
+        "operations/pay.graphql": OPERATIONS % words + more,
     }
     with running_function(compiled(folder, files), states=RequestStates((KEY,))) as function:
         yield Site(function, Jobs(Api(lambda _: Reply())), [])

@@ -1,6 +1,6 @@
 """Ids of tasks that a caller may not use, by thousands: the answer is that of an unknown id, and the API is not asked.
 
-Answers are compared whole: their status, headers and body.
+Answers are compared whole: their status, body and headers, but for those that belong to one request.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import random
 import string
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,12 @@ class World:
     id: str
     second: str  # id of another job of Ann's, of another tool
     chance: random.Random
+
+    def found(self, request: Request, method: str) -> Any:
+        """What the answer to a request about an id has in common with that of any other request."""
+        answer = self.answer(request, method)
+        own = ("date", "x-request-id")
+        return answer.status, answer.body, {name: text for name, text in answer.headers.items() if name not in own}
 
     def answer(self, request: Request, method: str) -> Answer:
         """The answer to a request about an id."""
@@ -146,8 +152,8 @@ def _forged(world: World) -> Iterator[Request]:
             made = base64.urlsafe_b64encode(json.dumps(content).encode() + tag).decode()
             yield Request(id=made.rstrip("=") + dot + name)
         other_key = RequestStates((world.text(32),), clock=lambda: START)
-        loop = asyncio.get_event_loop()  # that of the function
-        made = loop.run_until_complete(other_key.seal(content["state"], binding=world.text(4)))
+        with closing(asyncio.new_event_loop()) as loop:  # the function's own stays the current one
+            made = loop.run_until_complete(other_key.seal(content["state"], binding=world.text(4)))
         yield Request(id=made.translate(str.maketrans("+/", "-_", "=")) + dot + name)
 
 
@@ -216,14 +222,14 @@ KINDS: Mapping[Callable[[World], Iterator[Request]], int] = {
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_id_that_a_caller_may_not_use_is_unknown(kind: Callable[[World], Iterator[Request]], world: World) -> None:
-    unknown = {method: world.answer(Request(id="unknown"), method) for method in METHODS}
-    assert {each.status for each in unknown.values()} == {400}
-    assert {each.json["error"]["code"] for each in unknown.values()} == {-32602}
+    unknown = {method: world.found(Request(id="unknown"), method) for method in METHODS}
+    assert {status for status, _, _ in unknown.values()} == {400}
+    assert {json.loads(body)["error"]["code"] for _, body, _ in unknown.values()} == {-32602}
     world.site.jobs.api.asked.clear()
 
     for number, request in zip(range(examples(KINDS[kind])), kind(world), strict=False):
         method = METHODS[number % len(METHODS)]
-        assert world.answer(request, method) == unknown[method], (method, request)
+        assert world.found(request, method) == unknown[method], (method, request)
 
     assert world.site.jobs.asked == []
     assert world.answer(Request(id=world.id), "tasks/get").result["status"] == "working"
