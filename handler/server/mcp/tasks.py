@@ -65,7 +65,9 @@ class Job:
 
     def facts(self, now: float) -> JSONObject:
         """Return the members of MCP's ``Task``."""
-        times = [datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") for at in (self.state["created"], now)]
+        created = self.state["created"]
+        updated = max(now, created)  # the clock of another instance may be behind
+        times = [datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") for at in (created, updated)]
         return {
             "taskId": self.id,
             "status": self.outcome,

@@ -208,6 +208,15 @@ def test_id_that_is_no_text_is_refused(bad: Any, tmp_path: Path) -> None:
         assert site.get(bad).json["error"]["code"] in (-32602, -32020)
 
 
+def test_instance_whose_clock_is_behind_updates_no_task_before_its_creation(tmp_path: Path) -> None:
+    with running_site(tmp_path) as site:
+        task_id = site.start()
+        site.now[0] = START - 30
+        task = site.get(task_id).result
+
+        assert (task["createdAt"], task["lastUpdatedAt"]) == ("2027-01-15T08:00:00Z", "2027-01-15T08:00:00Z")
+
+
 def test_id_ends_with_its_time_to_live(tmp_path: Path) -> None:
     with running_site(tmp_path, ttl="120") as site:
         task_id = site.start()
