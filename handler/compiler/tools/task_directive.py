@@ -27,7 +27,7 @@ from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.output_schema import Part, Selections, either
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
 from handler.compiler.schema.directives import read_arguments, value_of_argument
-from handler.compiler.schema.tool_options import NO_OPTIONS, AuthorOptions
+from handler.compiler.schema.tool_options import NO_OPTIONS
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration
 from handler.compiler.tools.persisted import Demands, persisted_of
 from handler.compiler.tools.prescribed import mcp_tool
@@ -53,17 +53,11 @@ def with_tasks(context: ApiContext, tools: Sequence[CompiledTool], *, operations
     """Return the tools. One whose operation has ``@mcpTask`` has the task, and its status tool behind it."""
     result: list[CompiledTool] = []
     for each in tools:
-        match each:
-            case CompiledTool(
-                tool=PrescribedTool() as tool,
-                operation=AuthorOperation(kind="mutation", task=DirectiveNode() as node) as mutation,
-                declaration=ToolDeclaration(options=options),
-            ):
-                values = read_arguments(node, context.problems)
-                starter = _Starter(context, operations, each, tool, mutation, options, node, values or {})
-                result += starter.tools() if values else [each]
-            case _:
-                result.append(each)
+        operation = each.operation
+        node = operation.task if operation and operation.kind == "mutation" else None
+        values = read_arguments(node, context.problems) if node else None
+        starter = _Starter(context, operations, each, operation, node, values or {})
+        result += starter.tools() if values else [each]
     names = {each.operation.name for each in tools if each.operation}
     for operation in operations.valid:
         if operation.task and operation.name not in names:
@@ -79,10 +73,8 @@ class _Starter:
     context: ApiContext
     operations: Operations
     compiled: CompiledTool
-    tool: PrescribedTool
-    mutation: AuthorOperation
-    options: AuthorOptions
-    node: DirectiveNode
+    mutation: AuthorOperation | Any
+    node: DirectiveNode | Any
     values: JSONObject
 
     def tools(self) -> list[CompiledTool]:
@@ -140,7 +132,8 @@ class _Starter:
 
     def _made(self, poll: AuthorOperation, cancel: AuthorOperation | None) -> list[CompiledTool]:
         """Return the tool with its task and the output schema of both answers, and the status tool."""
-        values, tool, asking = self.values, self.tool, self._status_tool(poll)
+        values, asking = self.values, self._status_tool(poll)
+        tool: PrescribedTool | Any = self.compiled.tool
         task = Task(
             status_tool=asking.tool.name,
             variables=values["variables"],
@@ -163,13 +156,16 @@ class _Starter:
 
     def _status_tool(self, poll: AuthorOperation) -> CompiledTool:
         """Return the tool that asks for the status of a job, for clients without tasks."""
-        name, options = self.tool.name, self.options
+        starter: PrescribedTool | Any = self.compiled.tool
+        declaration: ToolDeclaration | Any = self.compiled.declaration
+        name, options = starter.name, declaration.options
         hidden = options.hidden or self.values["required"] or self.values["statusTool"] == "hidden"
         declared = McpTool(
             name=f"{name}_status",
             description=f"Return the result of a job that {name} has started, or the fact that the job still goes on.",
             options=replace(
                 NO_OPTIONS,
+                title=f"{options.title}: status" if options.title else "",
                 hidden=hidden,
                 pinned=options.pinned and not hidden,
                 scopes=options.scopes,
@@ -184,7 +180,7 @@ class _Starter:
         tool: PrescribedTool | Any = made.tool
         entry = {**tool.entry, "inputSchema": ARGUMENTS}
         # Lists and reports have the tool for callers who may start jobs; the server judges values of variables, too.
-        mask = tool.mask | self.context.conditions.without_variables(self.tool.mask)
+        mask = tool.mask | self.context.conditions.without_variables(starter.mask)
         changed = replaced(tool, entry=entry, arguments=ARGUMENTS, mask=mask, conditions=OPEN, polls=name)
         return replace(made, at=self.node, tool=changed, long_enums={})
 

@@ -158,6 +158,12 @@ def test_example_has_no_warnings_about_its_task(tmp_path: Path) -> None:
     assert doubted(tmp_path, files_of()) == []
 
 
+def test_status_tool_has_the_title_of_the_tool(tmp_path: Path) -> None:
+    titled = EXPORT.replace('"export")', '"export", title: "Export")')
+
+    assert tool_of(tmp_path, "export_status", export=titled).entry["title"] == "Export: status"
+
+
 FAULTS: dict[str, tuple[dict[str, str], str]] = {
     "poll is missing": ({"poll": '"Stat"'}, "1:74 unknown-operation: poll & no query & Stat & did you mean State"),
     "poll is empty": ({"poll": '""'}, "unknown-operation: poll & expected the name of a query"),
