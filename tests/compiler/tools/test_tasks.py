@@ -221,6 +221,12 @@ def test_fault_is_reported_by_its_place(name: str, tmp_path: Path) -> None:
     ]
 
 
+def test_id_of_a_job_cannot_be_logged(tmp_path: Path) -> None:
+    files = files_of() | {"config.yaml": f"{PUBLIC}log: {{arguments: [export.filter, export_status.taskId]}}"}
+
+    assert reported(tmp_path, files) == ["unloggable-argument: export_status.taskId & it is a secret"]
+
+
 def test_job_of_an_operation_without_a_tool_is_reported(tmp_path: Path) -> None:
     export = EXPORT.replace('@mcpTool(name: "export") ', "")
     files = files_of(export=export) | {"operations/c.graphql": "query C @mcpTool { count }"}
