@@ -108,7 +108,10 @@ class _Starter:
         if not values["completed"]:
             yield "completed", "expected the statuses of a job that has ended well"
         type_ = _leaves(poll, schema).get(values["status"])
+        statuses = [status for _, status in self._statuses()]
         for outcome, status in self._statuses():
+            if statuses.count(status) > 1:
+                yield outcome, f'"{status}" is named twice'
             if isinstance(type_, GraphQLEnumType) and status not in type_.values:
                 yield outcome, f'"{status}" is not a value of {type_}{did_you_mean(status, type_.values)}'
         variables = [node for each in (poll, cancel) if each for node in each.filled_by_model]

@@ -181,6 +181,10 @@ FAULTS: dict[str, tuple[dict[str, str], str]] = {
     "initial status": ({"initialStatus": '"export.stat"'}, "invalid-task: initialStatus & export.stat & Export"),
     "enum": ({"completed": '["SUCESS"]'}, "invalid-task: completed & SUCESS & Status & did you mean SUCCESS"),
     "none": ({"completed": "[]"}, "invalid-task: completed & expected the statuses"),
+    "status in two lists": (
+        {"failed": '["FAILED", "SUCCESS"]'},
+        'invalid-task: completed & "SUCCESS" is named twice | invalid-task: failed & "SUCCESS" is named twice',
+    ),
     "no variables": ({"variables": "{}"}, "invalid-task: variables & expected an object with a path for $id"),
     "variables are a list": ({"variables": '["id"]'}, "invalid-task: variables & expected an object"),
     "path is a number": (
