@@ -184,6 +184,16 @@ async def _answer_task_request(call: Call) -> JSONObject:
     return await answer_task_request(call)
 
 
+async def _listen(call: Call) -> JSONObject:
+    """Refuse to listen. Source: the extension of tasks, "Task Status Notifications"."""
+    from handler.server.mcp.tasks import require_extension
+
+    notifications = call.request.params.get("notifications")
+    if isinstance(notifications, dict) and "taskIds" in notifications:
+        require_extension(call)
+    raise Rejected(METHOD_NOT_FOUND, f"Method not found: {call.request.method}", id=call.request.id, status=404)
+
+
 async def _list_content(call: Call) -> JSONObject:
     """Return a page of the prompts, resources or templates that a caller may use and that are not hidden."""
     from handler.server.mcp.content import prompts_for, resources_for, templates_for
@@ -311,5 +321,6 @@ METHODS: Mapping[str, Method] = {
     "completion/complete": Method("completions", _complete),
     "skills/list": Method(revisions.SKILLS, _list_skills),
     "skills/get": Method(revisions.SKILLS, _get_skill),
+    "subscriptions/listen": Method(revisions.TASKS, _listen, era="modern"),
     **dict.fromkeys(revisions.TASK_METHODS, Method(revisions.TASKS, _answer_task_request, era="modern")),
 }

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,9 +22,34 @@ __all__ = ["modules"]
 
 KIT = """\
 import datetime
-from stile import Context, Elicit, InputRequired, ToolCall, Toolkit
+from stile import Async, Context, Elicit, InputRequired, ToolCall, Toolkit
 
 kit = Toolkit()
+
+
+class Provider:
+    def tools(self, ctx):
+        return [{"name": "provided"}]
+
+    def call(self, name, arguments, ctx):
+        return ToolCall("export", arguments)
+
+
+kit.add_provider(Provider())
+
+
+def resume(tag, outcome, ctx):
+    return ToolCall("export", {"filter": f"{tag} {outcome.value}"})
+
+
+async def waited() -> str:
+    return "done"
+
+
+@kit.tool(resume=resume)
+def later(ctx: Context) -> Async | ToolCall:
+    "Wait, and export."
+    return Async("work", waited())
 
 
 @kit.tool
@@ -63,10 +89,12 @@ CAPABILITIES = {"elicitation": {}, **WITH_TASKS}
 
 
 @contextmanager
-def calling(folder: Path, modules: Modules, **files: str) -> Iterator[Site]:
+def calling(folder: Path, modules: Modules, more_config: str = "", **files: str) -> Iterator[Site]:
     modules.write("calling_tools.py", KIT)
     with running_jobs() as jobs:
-        made = compiled(folder / "endpoint", files_of(jobs.api.url, config=CONFIG, **files), **modules.environ)
+        made = compiled(
+            folder / "endpoint", files_of(jobs.api.url, config=CONFIG + more_config, **files), **modules.environ
+        )
         identity = Identity(issuers=(ISSUER,), api_keys=(), trusted_apis=())
         made = replace(made, bundle=replace(made.bundle, identity=identity))
         with serving(made, jobs, code_modules=("calling_tools",)) as site:
@@ -89,6 +117,28 @@ def test_task_starts_with_what_the_user_answered(tmp_path: Path, modules: Module
         assert site.jobs.asked == ["Export", "State"]
         line = next(line for line in site.function.lines if line.get("through"))
         assert (line["through"], line["tool"]) == ("ask", "export")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "variables"),
+    [("provided", {"filter": "new"}, {"filter": "new"}), ("later", {}, {"filter": "work done"})],
+)
+def test_tool_of_a_provider_and_one_that_waits_may_call(
+    name: str, arguments: Any, variables: Any, tmp_path: Path, modules: Modules
+) -> None:
+    with calling(tmp_path, modules) as site:
+        assert site.call(name, arguments).result["resultType"] == "task"
+        assert site.jobs.api.asked[0].json["variables"] == variables
+
+
+def test_catalog_calls_a_tool_that_calls(tmp_path: Path, modules: Modules) -> None:
+    with calling(tmp_path, modules, more_config="catalog: {hidden: false}\n") as site:
+        arguments = {"name": "call", "arguments": {"name": "export", "arguments": {}}}
+        task = site.call("catalog-call-mutation", arguments).result
+
+        assert site.get(task["taskId"]).result["status"] == "working"
+        line = next(line for line in site.function.lines if line.get("through"))
+        assert (line["through"], line["tool"]) == ("catalog-call-mutation", "export")
 
 
 def test_client_without_tasks_gets_the_result_of_the_other_tool(tmp_path: Path, modules: Modules) -> None:
