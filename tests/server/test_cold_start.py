@@ -530,7 +530,7 @@ def _imports(file: Path) -> Iterator[str]:
 
 OF_JOBS = {
     "errors.consent_errors",
-    "errors.task_errors",
+    "errors.cursor_errors",  # of ids that are not valid, too
     "server.mcp.input_required",
     "server.mcp.tasks",
     "text",
