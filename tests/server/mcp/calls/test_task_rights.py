@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,19 @@ def test_cancel_needs_the_rights_of_its_own_operation(tmp_path: Path) -> None:
         assert words(site.ask("tasks/cancel", {"taskId": task_id}, headers=guest)) == (-32602, UNKNOWN)
         assert site.ask("tasks/cancel", {"taskId": task_id}, headers=staff).result["resultType"] == "complete"
         assert site.jobs.asked == ["Export", "Cancel"]
+
+
+def test_operations_about_jobs_are_not_persisted_documents(tmp_path: Path) -> None:
+    tool = "query Own($id: ID!) @mcpTool { job(id: $id) { status } }"
+    with running(tmp_path, cancel='"Cancel"', more=tool) as site:
+        digest = sha256((tmp_path / "api/things/operations/o.graphql").read_bytes()).hexdigest()
+        asked = {"documentId": f"sha256:{digest}", "variables": {"id": "job-1"}}
+        answers = [
+            site.function.graphql({**asked, "operationName": name}) for name in ("Export", "State", "Cancel", "Own")
+        ]
+
+        assert [each.status for each in answers] == [200, 400, 400, 200]
+        assert site.jobs.asked == ["Export", "Own"]
 
 
 def test_anonymous_id_works_for_anonymous_callers_only(tmp_path: Path) -> None:
