@@ -107,8 +107,10 @@ class _Starter:
                 yield name, f"expected {least:,} to {most:,} seconds"
         if not values["completed"]:
             yield "completed", "expected the statuses of a job that has ended well"
-        type_ = _leaves(poll, schema).get(values["status"])
-        for outcome, status in self._statuses():
+        type_, last = _leaves(poll, schema).get(values["status"]), self._outcomes()
+        for outcome, status in ((name, status) for name in OUTCOMES for status in values[name]):
+            if last[status] != outcome:
+                yield outcome, f'"{status}" is in {last[status]}, too: expected it in one list'
             if isinstance(type_, GraphQLEnumType) and status not in type_.values:
                 yield outcome, f'"{status}" is not a value of {type_}{did_you_mean(status, type_.values)}'
         variables = [node for each in (poll, cancel) if each for node in each.filled_by_model]
@@ -127,8 +129,8 @@ class _Starter:
                 hint = did_you_mean(str(path), leaves) or ": expected response keys, through no list, to a value"
                 yield argument, f'"{path}" is not a path in the answer of "{operation.name}"{hint}'
 
-    def _statuses(self) -> Iterator[tuple[str, str]]:
-        return ((outcome, status) for outcome in OUTCOMES for status in self.values[outcome])
+    def _outcomes(self) -> dict[str, str]:
+        return {status: outcome for outcome in OUTCOMES for status in self.values[outcome]}
 
     def _made(self, poll: AuthorOperation, cancel: AuthorOperation | None) -> list[CompiledTool]:
         """Return the tool with its task and the output schema of both answers, and the status tool."""
@@ -139,7 +141,7 @@ class _Starter:
             variables=values["variables"],
             status=values["status"],
             initial_status=values.get("initialStatus") or "",
-            outcomes={status: outcome for outcome, status in self._statuses()},
+            outcomes=self._outcomes(),
             every_s=values["every"],
             ttl_s=values["ttl"],
             wait_s=values["wait"],
@@ -192,6 +194,7 @@ def _leaves(operation: AuthorOperation, schema: GraphQLSchema) -> dict[str, Grap
     selections = Selections(operation.document, schema)
 
     def visit(type_: GraphQLNamedType | Any, parts: Sequence[Part], before: str) -> None:
+        below = {}  # objects that look alike once: types within types multiply
         for each in (type_, *(schema.get_possible_types(type_) if is_abstract_type(type_) else ())):
             for key, selected in selections.collect(each, parts).items():
                 named = get_named_type(selected.type) if selected.type else None
@@ -200,7 +203,9 @@ def _leaves(operation: AuthorOperation, schema: GraphQLSchema) -> dict[str, Grap
                 if not selected.below:
                     leaves[f"{before}{key}"] = named
                 elif named:
-                    visit(named, selected.parts(), f"{before}{key}.")
+                    below[key, selected.likeness()] = named, selected.parts(), f"{before}{key}."
+        for place in below.values():
+            visit(*place)
 
     visit(schema.get_root_type(node.operation), [Part(node.selection_set)], "")
     return leaves
