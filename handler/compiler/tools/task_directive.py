@@ -107,10 +107,11 @@ class _Starter:
                 yield name, f"expected {least:,} to {most:,} seconds"
         if not values["completed"]:
             yield "completed", "expected the statuses of a job that has ended well"
-        type_, last = _leaves(poll, schema).get(values["status"]), self._outcomes()
-        for outcome, status in ((name, status) for name in OUTCOMES for status in values[name]):
-            if last[status] != outcome:
-                yield outcome, f'"{status}" is in {last[status]}, too: expected it in one list'
+        type_ = _leaves(poll, schema).get(values["status"])
+        statuses = [status for _, status in self._statuses()]
+        for outcome, status in self._statuses():
+            if statuses.count(status) > 1:
+                yield outcome, f'"{status}" is named twice'
             if isinstance(type_, GraphQLEnumType) and status not in type_.values:
                 yield outcome, f'"{status}" is not a value of {type_}{did_you_mean(status, type_.values)}'
         variables = [node for each in (poll, cancel) if each for node in each.filled_by_model]
@@ -129,8 +130,8 @@ class _Starter:
                 hint = did_you_mean(str(path), leaves) or ": expected response keys, through no list, to a value"
                 yield argument, f'"{path}" is not a path in the answer of "{operation.name}"{hint}'
 
-    def _outcomes(self) -> dict[str, str]:
-        return {status: outcome for outcome in OUTCOMES for status in self.values[outcome]}
+    def _statuses(self) -> Iterator[tuple[str, str]]:
+        return ((outcome, status) for outcome in OUTCOMES for status in self.values[outcome])
 
     def _made(self, poll: AuthorOperation, cancel: AuthorOperation | None) -> list[CompiledTool]:
         """Return the tool with its task and the output schema of both answers, and the status tool."""
@@ -141,7 +142,7 @@ class _Starter:
             variables=values["variables"],
             status=values["status"],
             initial_status=values.get("initialStatus") or "",
-            outcomes=self._outcomes(),
+            outcomes={status: outcome for outcome, status in self._statuses()},
             every_s=values["every"],
             ttl_s=values["ttl"],
             wait_s=values["wait"],

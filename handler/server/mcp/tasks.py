@@ -238,7 +238,7 @@ async def result_of_start(
     job = replaced(job, status=_status_at(response, task.initial_status))
     if job.outcome != "working":
         return None
-    if not takes_tasks(call) and (ended := await _waited(caller, job)).outcome != "working":
+    if not takes_tasks(call) and (ended := await _waited(caller, job)).outcome != "working" and ended.status != LOST:
         return await _result(call, ended)
     call.note(task="started")
     if takes_tasks(call):
@@ -249,6 +249,7 @@ async def result_of_start(
 async def _waited(caller: Caller, job: Job) -> Job:
     """Ask about a job until it ends, for the time of a call for that. A failure leaves the job to the caller."""
     end = min(time.monotonic() + job.task.wait_s, caller.deadline - 2.0)  # the rest is for the answer
+    caller = replaced(caller, deadline=end)  # a request over a kept connection cannot be cancelled
     with suppress(CallError, TimeoutError):
         async with asyncio.timeout_at(end):
             while job.task.wait_s and job.outcome == "working":
@@ -261,7 +262,10 @@ async def _unfinished(call: Call, job: Job, tool: PrescribedTool) -> JSONObject:
     """Return the result for a job that goes on: the API's answer, and how to ask again, in words and structure."""
     name = job.asking.name
     task = {**job.facts(call.caller.services.clock()), "statusTool": name}
-    result = await result_of(call, tool, job.request, {**job.response, "extensions": {"task": task}})
+    try:
+        result = await result_of(call, tool, job.request, {**job.response, "extensions": {"task": task}})
+    except CallError as exc:  # the caller needs the id all the same
+        result = failed_result(call, tool, exc)
     words = (
         f"The job is not finished{f', its status is {job.status}' if job.status else ''}. For its result, call {name} "
         f'with {{"taskId": "{job.id}"}} in {job.task.every_s} s or later. Do not start the job again.'

@@ -193,8 +193,11 @@ FAULTS: dict[str, tuple[dict[str, str], str]] = {
     "path goes on below a leaf": ({"status": '"job.status.x"'}, "invalid-task: status & job.status.x"),
     "initial status": ({"initialStatus": '"export.stat"'}, "invalid-task: initialStatus & export.stat & Export"),
     "enum": ({"completed": '["SUCESS"]'}, "invalid-task: completed & SUCESS & Status & did you mean SUCCESS"),
-    "twice": ({"failed": '["SUCCESS"]'}, "invalid-task: completed & SUCCESS & is in failed, too"),
     "none": ({"completed": "[]"}, "invalid-task: completed & expected the statuses"),
+    "status in two lists": (
+        {"failed": '["FAILED", "SUCCESS"]'},
+        'invalid-task: completed & "SUCCESS" is named twice | invalid-task: failed & "SUCCESS" is named twice',
+    ),
     "no variables": ({"variables": "{}"}, "invalid-task: variables & expected an object with a path for $id"),
     "variables are a list": ({"variables": '["id"]'}, "invalid-task: variables & expected an object"),
     "path is a number": (
@@ -233,6 +236,12 @@ def test_fault_is_reported_by_its_place(name: str, tmp_path: Path) -> None:
     assert reported(tmp_path, files_of(**files)) == [
         f"operations/a.graphql:{each}" if each[0].isdigit() else each for each in expected.split(" | ")
     ]
+
+
+def test_id_of_a_job_cannot_be_logged(tmp_path: Path) -> None:
+    files = files_of() | {"config.yaml": f"{PUBLIC}log: {{arguments: [export.filter, export_status.taskId]}}"}
+
+    assert reported(tmp_path, files) == ["unloggable-argument: export_status.taskId & it is a secret"]
 
 
 def test_job_of_an_operation_without_a_tool_is_reported(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import base64
 import random
 import re
 import string
+import time
 from pathlib import Path
 from typing import Any
 
@@ -399,6 +400,45 @@ def test_wait_ends_within_the_call_if_the_job_does(tmp_path: Path) -> None:
 
         assert result["structuredContent"]["data"]["job"]["status"] == "SUCCESS"
         assert site.jobs.asked == ["Export", "State"]
+
+
+@pytest.mark.parametrize("problem", ["p" * 3_000, 7], ids=["too large", "another type"])
+def test_answer_that_cannot_be_returned_leaves_the_id(problem: Any, tmp_path: Path) -> None:
+    with running_site(tmp_path, options="limits: {max_result_bytes: 600}") as site:
+        job = {"id": "job-1", "status": "QUEUED"}
+        site.jobs.failing["Export"] = Reply(body={"data": {"export": {"job": job, "problem": problem}}})
+        result = site.call(capabilities=NO_EXTENSION).result
+        words, failure = (each["text"] for each in result["content"])
+        task_id = words.partition('"taskId": "')[2].partition('"')[0]
+
+        assert result["isError"] is True
+        assert words.endswith("Do not start the job again.")
+        assert "The mutation was carried out" in failure
+        assert site.call("export_status", {"taskId": task_id}).code == "api-errors"  # this API knows no such job
+
+
+def test_slow_query_does_not_prolong_the_wait(tmp_path: Path) -> None:
+    with running_site(tmp_path, wait="1", every="1") as site:
+        answer = site.jobs.answer
+
+        def finish_late(asked: Any) -> Reply:
+            if asked.json["operationName"] == "State":
+                time.sleep(3)
+                site.jobs.status["job-1"] = "SUCCESS"
+            return answer(asked)
+
+        site.jobs.api.answer = finish_late
+        result = site.call(capabilities=NO_EXTENSION).result
+
+        assert result["structuredContent"]["extensions"]["task"]["status"] == "working"
+
+
+def test_job_that_the_api_does_not_know_yet_is_left_to_the_caller(tmp_path: Path) -> None:
+    with running_site(tmp_path, wait="1", every="1") as site:
+        site.jobs.failing["State"] = Reply(body={"data": {"job": None}})
+        result = site.call(capabilities=NO_EXTENSION).result
+
+        assert result["structuredContent"]["extensions"]["task"]["status"] == "working"
 
 
 def test_failure_while_waiting_leaves_the_id(tmp_path: Path) -> None:
