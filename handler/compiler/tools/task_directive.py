@@ -195,6 +195,7 @@ def _leaves(operation: AuthorOperation, schema: GraphQLSchema) -> dict[str, Grap
     selections = Selections(operation.document, schema)
 
     def visit(type_: GraphQLNamedType | Any, parts: Sequence[Part], before: str) -> None:
+        below = {}  # objects that look alike once: types within types multiply
         for each in (type_, *(schema.get_possible_types(type_) if is_abstract_type(type_) else ())):
             for key, selected in selections.collect(each, parts).items():
                 named = get_named_type(selected.type) if selected.type else None
@@ -203,7 +204,9 @@ def _leaves(operation: AuthorOperation, schema: GraphQLSchema) -> dict[str, Grap
                 if not selected.below:
                     leaves[f"{before}{key}"] = named
                 elif named:
-                    visit(named, selected.parts(), f"{before}{key}.")
+                    below[key, selected.likeness()] = named, selected.parts(), f"{before}{key}."
+        for place in below.values():
+            visit(*place)
 
     visit(schema.get_root_type(node.operation), [Part(node.selection_set)], "")
     return leaves

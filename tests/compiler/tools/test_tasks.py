@@ -142,6 +142,19 @@ def test_status_is_found_in_a_fragment_on_an_interface(tmp_path: Path) -> None:
     assert tool_of(tmp_path, more=state, status='"any.state"').task
 
 
+def test_status_is_found_below_many_types_within_each_other(tmp_path: Path) -> None:
+    names = [f"T{number}" for number in range(20)]
+    types = [f"type {name} implements Tree {{ up: Tree job: Job }}" for name in names]
+    sdl = SDL.replace("type Query {", "type Query { tree(id: ID!): Tree ") + "interface Tree { up: Tree job: Job }"
+    depth = 12
+    state = f"query State($id: ID!) {{ tree(id: $id) {'{ up ' * depth}{{ job {{ status }} }}{' }' * depth} }}"
+    files = files_of(more=state, status=f'"tree.{"up." * depth}job.status"') | {
+        "index.graphql": "\n".join([sdl, *types])
+    }
+
+    assert prescribed_tool(compiled(tmp_path, files), "export").task
+
+
 def test_boolean_may_be_the_status(tmp_path: Path) -> None:
     state = "query State($id: ID!) { job(id: $id) { ready } }"
 
