@@ -75,12 +75,10 @@ def graphql_endpoint(
     An introspection query is not kept, with a warning: only requests get it, from the caller's view. Operations that
     ask about jobs, or cancel them, are left out, unless they are tools: their callers could give any job's id.
     """
-    every = [tool for tool in tools if isinstance(tool, PrescribedTool)]
-    prescribed = [tool for tool in every if not tool.polls]
+    prescribed = [tool for tool in tools if isinstance(tool, PrescribedTool) and not tool.polls]
     demands = _demands_of(prescribed)
-    of_jobs = {tool.operation.name for tool in every if tool.polls}
-    of_jobs |= {tool.task.cancel.operation.name for tool in every if tool.task and tool.task.cancel}
-    by_name = {each.name: each for each in operations.valid if each.name in demands or each.name not in of_jobs}
+    left_out = operations.of_jobs - demands.keys()
+    by_name = {operation.name: operation for operation in operations.valid if operation.name not in left_out}
     tool_of = {tool.operation.name: tool.name for tool in prescribed if _says_all(tool, demands[tool.operation.name])}
     documents = []
     for document in operations.documents:

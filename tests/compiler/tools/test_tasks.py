@@ -238,6 +238,15 @@ def test_fault_is_reported_by_its_place(name: str, tmp_path: Path) -> None:
     ]
 
 
+def test_operations_about_jobs_become_tools_by_mcp_tool_alone(tmp_path: Path) -> None:
+    config = {"config.yaml": f"tools: {{operations: queries_and_mutations}}\n{PUBLIC}"}
+    adopted = compiled(tmp_path / "a", files_of(cancel='"Cancel"', more=f"{STATE} query Other {{ count }}") | config)
+    declared = compiled(tmp_path / "b", files_of(more=STATE.replace(" {", " @mcpTool {", 1)) | config)
+
+    assert [tool.name for tool in adopted.bundle.tools] == ["export", "export_status", "Other"]
+    assert {"State", "Cancel"} <= {tool.name for tool in declared.bundle.tools}  # it names no mutation that cancels
+
+
 def test_id_of_a_job_cannot_be_logged(tmp_path: Path) -> None:
     files = files_of() | {"config.yaml": f"{PUBLIC}log: {{arguments: [export.filter, export_status.taskId]}}"}
 
