@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,6 +79,20 @@ def test_tool_that_starts_jobs_now_is_told_and_breaks_nothing(tmp_path: Path) ->
     assert "tool export starts jobs that callers can ask about [task-changed]" in changes.lines()
     assert CHANGE_CODES["tasks-ended"].breaking
     assert not CHANGE_CODES["task-changed"].breaking
+
+
+def test_operation_that_requests_cannot_run_any_more_is_told(tmp_path: Path) -> None:
+    def version(name: str, old: str, new: str) -> Any:
+        files = edited("https://jobs.example.com", old, new)
+        export, _, rest = files[OPERATIONS].partition("query State")
+        files |= {OPERATIONS: export, "operations/p.graphql": f"query State{rest}"}
+        return version_of(compiled(tmp_path / name, files))
+
+    changes = compare(version("a", "@mcpTask(", "@mcpTask_"), version("b", "@mcpTask(", "@mcpTask("))
+    (line,) = [each for each in changes.lines() if "document-removed" in each]
+
+    assert line.startswith("breaking: the persisted document sha256:")
+    assert line.endswith(" has no State any more [document-removed]")
 
 
 def test_header_with_a_claim_ends_the_ids_of_running_jobs(tmp_path: Path) -> None:

@@ -459,6 +459,9 @@ def _documents(before: Bundle, after: Bundle) -> Iterator[Change]:
         if former:
             yield from variable_changes(former.variables, each.variables, about=f"/graphql {name or id_}")
     added, removed = [each for each in new if each not in old], [each for each in old if each not in new]
+    for id_ in [each for each in old if each in new]:
+        if gone := ", ".join(name for name in old[id_] if name not in new[id_]):
+            yield Change("document-removed", gone, f"the persisted document {id_} has no {gone} any more")
     for id_ in removed:
         names = ", ".join(old[id_])
         successor = next((each for each in added if {*new[each]} >= {*old[id_]}), "")
