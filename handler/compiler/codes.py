@@ -336,7 +336,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "route-closed": ChangeCode("the GraphQL route takes fewer requests", breaking=True),
     "document-added": ChangeCode("a persisted document is new"),
     "document-replaced": ChangeCode("a persisted document has another id, and operations of the same names"),
-    "document-removed": ChangeCode("a persisted document is gone", breaking=True),
+    "document-removed": ChangeCode("a persisted document, or an operation of one, is gone", breaking=True),
     "content-added": ChangeCode("a prompt, a resource or a skill is new"),
     "content-removed": ChangeCode("a prompt, a resource or a skill is gone", breaking=True),
     "content-changed": ChangeCode("a prompt, a resource, a skill or the instructions are others"),
