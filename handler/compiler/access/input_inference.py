@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -43,6 +44,9 @@ from handler.compiler.schema.visibility import FieldsType, schema_fields, types_
 MIN_LETTERS = 3
 """Letters of a field that a longer word may begin with. Shorter matches are chance, unless the rest is an operator."""
 
+STEPS_NEARBY = 3
+"""From a payload by an edge to a row, and to what this contains. The step from a page to its rows does not count."""
+
 
 class Questions:
     """The inputs of one schema (arguments, input fields, enum values), and the types that they ask about.
@@ -54,6 +58,7 @@ class Questions:
         self._schema = schema
         self._reached: dict[str, set[str]] = {}  # type -> the types that can be reached from it
         self._leading: dict[frozenset[str], frozenset[str]] = {}  # types -> the types that lead to one of them
+        self._nearby: dict[str, set[str]] = {}
 
     def that_name(self, field: str, types: Collection[str]) -> Iterator[str]:
         """Yield the coordinates that name a field of ``types`` and choose rows by it.
@@ -103,6 +108,29 @@ class Questions:
         if type_name not in self._reached:
             self._reached[type_name] = reachable([type_name], self._below)
         return self._reached[type_name]
+
+    def nearby(self, type_name: str) -> set[str]:
+        """Return the types in a few steps of a selection: the rows of a page or payload, and what these contain."""
+        if type_name not in self._nearby:
+            types = self._with_rows({type_name})
+            for _ in range(STEPS_NEARBY):
+                types |= self._with_rows({below for each in types for below in self._below.get(each, ())})
+            self._nearby[type_name] = types
+        return self._nearby[type_name]
+
+    def _with_rows(self, types: set[str]) -> set[str]:
+        """Return types with the rows of those that are pages."""
+        return types | {row.name for each in types if (row := rows_on(self._schema.type_map[each]))}
+
+    def around(self, taken: InputMember) -> Iterator[str]:
+        """Yield the types of an input's answers, and those that the input types around its own are called after.
+
+        A filter of departments may lead to their employees by inputs in inputs, however many.
+        """
+        yield from (answer.type for answer in (*taken.asked.chosen(), *taken.asked.data))
+        for holder in reachable([taken.coordinate.partition(".")[0]], self._holders):
+            if (type_name := MIRRORS.sub("", holder)) in self._schema.type_map:
+                yield type_name
 
     def _asking(self, inputs: Iterable[InputMember], types: Collection[str]) -> Iterator[str]:
         leading = self.leading_to(types)
@@ -208,6 +236,14 @@ class Questions:
     def _below(self) -> Mapping[str, set[str]]:
         return turned(self._above)
 
+    @cached_property
+    def _holders(self) -> Mapping[str, set[str]]:
+        """Input type -> the input types with a field of it."""
+        inputs = (each for each in self._schema.type_map.values() if isinstance(each, GraphQLInputObjectType))
+        return turned(
+            {each.name: {get_named_type(field.type).name for field in each.fields.values()} for each in inputs}
+        )
+
 
 class _Judge:
     """The judge of inputs by one mention of a guarded field in their names."""
@@ -221,10 +257,22 @@ class _Judge:
 
     def asks(self, taken: InputMember) -> bool:
         """Return whether an input chooses rows by the field."""
+        if self._mirrors_another(taken):
+            return False
         if any(self._is_about(answer, taken, near=True) for answer in taken.asked.near):
             return True
         data = taken.asked.data if self._compares or taken.compared else ()
         return any(self._is_about(answer, taken, near=False) for answer in (*taken.asked.far, *data))
+
+    def _mirrors_another(self, taken: InputMember) -> bool:
+        """Return whether an input is the field of a type that its own is called after, and no guarded type is near."""
+        if not self._questions.rows.mirror_another(taken, self._mention, self._guarded):
+            return False
+        having = self._questions.leading_to(self._questions.meanings.having(self._guarded.field))
+        if any(answer.written and answer.type not in having for answer in taken.asked.chosen()):
+            return False  # the count of changed rows, which are perhaps others
+        near = map(self._questions.nearby, self._questions.around(taken))
+        return all(types.isdisjoint(self._guarded.types) for types in near)
 
     def writes(self, taken: InputMember) -> bool:
         """Return whether an input only gives a mutation a value of the field's name."""
@@ -354,6 +402,18 @@ class Rows:
             return False
         return all(row.name not in guarded.types and self._has(row, guarded.field) for row in rows)
 
+    def mirror_another(self, taken: InputMember, mention: Mention, guarded: Guarded) -> bool:
+        """Return whether an input's type is called after another type, whose rows have the field unguarded.
+
+        ``LabelInput.name`` is the name of a ``Label``.
+        """
+        name = taken.coordinate.partition(".")[0]
+        type_ = self._schema.type_map.get(MIRRORS.sub("", name))
+        if not all(BESIDE_OWN.intersection(word) for word in (*mention.before, *mention.after)):
+            return False
+        rows = _possible(self._schema, type_) if type_ and type_ not in self._roots and type_.name != name else []
+        return bool(rows) and all(row.name not in guarded.types and self._has(row, guarded.field) for row in rows)
+
     def _may_hold(self, rows: Sequence[FieldsType], guarded: Guarded) -> bool:
         """Return whether some row without an ``id`` has a list below it that leads to a guarded type."""
         below = (type_ for row in rows if "id" not in row.fields for type_ in guarded.met(row.name))
@@ -446,6 +506,9 @@ KEEPING = CHOOSING | frozenset(("and", "or", "not", "nor", "all", "any", "field"
 
 CHOOSING_TYPES = frozenset(("where", "filter", "condition", "criterion", "having", "sort"))
 """Words in the names of input object types that choose rows. ``order`` is missing: ``OrderInput`` may be a purchase."""
+
+MIRRORS = re.compile("(_?(input|filter|where|bool_?exp|order_?by|sort))+$", re.IGNORECASE)
+"""The end of the name of an input type that is called after a type: ``LabelFilterInput``, ``label_bool_exp``."""
 
 ORDER_WORDS = frozenset(("asc", "desc", "order", "ordering", "sort"))
 """Words in the names or values of enums that put rows in order."""
