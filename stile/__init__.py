@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Ok,
         ResourceLink,
         Text,
+        ToolCall,
         ToolResult,
         tool_fail,
     )
@@ -52,6 +53,7 @@ __all__ = [
     "SchemaValidator",
     "Text",
     "Tool",
+    "ToolCall",
     "ToolDefinitionError",
     "ToolError",
     "ToolResult",
@@ -70,7 +72,7 @@ _NAMES = {
     "handler.code_tools.field": ("Field",),
     "handler.code_tools.return_values": (
         *("Async", "Audio", "Elicit", "EmbeddedResource", "Err", "Image", "InputRequired", "Ok", "ResourceLink"),
-        *("Text", "ToolResult", "tool_fail"),
+        *("Text", "ToolCall", "ToolResult", "tool_fail"),
     ),
     "handler.code_tools.toolkit": ("Toolkit",),
     "handler.errors.authoring": ("ToolDefinitionError",),

@@ -11,7 +11,7 @@ from handler.code_tools.boundary import LOG, shorten_traceback
 from handler.code_tools.content import run_prompt, run_resource
 from handler.code_tools.context import Context, GraphQL
 from handler.code_tools.dispatch import call_tool, list_section, unknown
-from handler.code_tools.return_values import InputRequired
+from handler.code_tools.return_values import InputRequired, ToolCall
 from handler.code_tools.toolkit import Toolkit
 from handler.strict_json import JSONObject
 from handler.text.sentences import did_you_mean
@@ -97,10 +97,10 @@ class TestClient:
         Raises:
             McpError: the answer is a JSON-RPC error.
             InsufficientScope: the answer asks for a token with more scopes.
-            AssertionError: the tool asks its user first; use ``ask``.
+            AssertionError: the tool asks its user first, or returns a call of another tool; use ``ask``.
         """
         answer = self.ask(name, arguments)
-        assert isinstance(answer, Answer), f"{name} asks first: {answer.input_requests()}"  # noqa: S101 - as tests do
+        assert isinstance(answer, Answer), f"{name} asks first, or calls another tool: {answer}"  # noqa: S101 - as tests do
         return answer
 
     def ask(
@@ -110,7 +110,7 @@ class TestClient:
         *,
         answers: Mapping[str, Any] | None = None,
         to: InputRequired | None = None,
-    ) -> Answer | InputRequired:
+    ) -> Answer | InputRequired | ToolCall:
         """Call a tool that may ask its user first. To go on, pass the ``answers`` and the ``InputRequired`` as ``to``.
 
         Raises:
@@ -123,7 +123,7 @@ class TestClient:
             value = asyncio.run(call_tool(self._kit, name, {} if arguments is None else arguments, ctx))
         finally:
             LOG.removeFilter(shorten_traceback)
-        return value if isinstance(value, InputRequired) else Answer(value)
+        return Answer(value) if isinstance(value, dict) else value
 
     def get_prompt(self, name: str, /, **arguments: str) -> JSONObject:
         """Return a prompt's ``GetPromptResult``.

@@ -288,6 +288,8 @@ def require_own_references(bundle: Bundle) -> None:
     for number, tool in enumerate(bundle.tools):
         enforced = isinstance(tool, PrescribedTool | GraphQLTool)
         schemas = [tool.arguments, getattr(tool, "bound", None)] if enforced else [tool.entry.get("inputSchema")]
+        if isinstance(tool, PrescribedTool) and tool.task and tool.task.cancel:
+            schemas += [tool.task.cancel.variables, tool.task.cancel.bound]
         schemas.append(tool.entry.get("outputSchema"))
         check.require([] if isinstance(tool, CodeTool) else schemas, f"tools[{number}]")
     for place, document in enumerate(bundle.graphql.documents):

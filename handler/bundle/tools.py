@@ -71,6 +71,8 @@ class PrescribedTool:
     plan: str = ""  # of its answers: see answers/plan.py; empty: unknown, so that no answer is cut
     shortening: Shortening | None = None  # of the entry's input schema, for each caller; None: it is listed as it is
     whole: JSONObject = field(default_factory=dict)  # input schema that the catalog shows by name; empty: the entry's
+    task: Task | None = None  # of the job that the operation starts
+    polls: str = ""  # the tool whose jobs the operation asks about; empty: it asks about none
 
     def persisted(self) -> PersistedOperation:
         """Return the tool's operation as the GraphQL routes run it."""
@@ -84,6 +86,27 @@ class PrescribedTool:
             scopes=self.options.scopes,
             confirm=self.options.confirm,
         )
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Task:
+    """The job that a mutation starts at the API. A path has the response keys below ``data``, separated by dots."""
+
+    status_tool: str  # the tool with the query for the status
+    variables: Mapping[str, str]  # of the query and of ``cancel`` -> path of the value in the mutation's answer
+    status: str  # path in the query's answer
+    initial_status: str  # path in the mutation's answer; empty: the answer has no status
+    outcomes: Mapping[str, str]  # the API's status -> completed | failed | cancelled; the job goes on with any other
+    cancel: PersistedOperation | None
+    every_s: int
+    ttl_s: int
+    wait_s: int  # the time within a call for clients without tasks
+    required: bool  # clients without tasks are refused
+
+    def covered(self, asking: PrescribedTool) -> list[Any]:
+        """Return the facts of the query and the status tool for which ids are sealed: ids end when one changes."""
+        bindings = [[each.variable, each.source, each.name, each.value] for each in asking.bindings]
+        return [asking.operation.text, dict(self.variables), self.status, bindings]
 
 
 @record(frozen=True, slots=True, kw_only=True)

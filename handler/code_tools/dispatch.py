@@ -24,12 +24,12 @@ from handler.code_tools.context import Context, is_work, settled
 from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.options import Options
 from handler.code_tools.results import Output, error_result
-from handler.code_tools.return_values import Async, Err, InputRequired, Text
+from handler.code_tools.return_values import Async, Err, InputRequired, Text, ToolCall
 from handler.code_tools.sections import Listed
 from handler.code_tools.signature import Resume
 from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.toolkit import Provided, Toolkit
-from handler.code_tools.type_schemas import Misfits
+from handler.code_tools.type_schemas import Misfits, to_json
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.access import InsufficientScope
 from handler.errors.calls import CallError, InvalidArguments, ToolError
@@ -70,7 +70,7 @@ async def list_section(kit: Toolkit, section: str, ctx: Context) -> list[JSONObj
 
 async def call_tool(
     kit: Toolkit, name: str, arguments: Any, ctx: Context, *, on_failure: OnFailure = lambda _: None
-) -> JSONObject | InputRequired:
+) -> JSONObject | InputRequired | ToolCall:
     """Call a tool of the kit as ``run_tool`` does.
 
     Raises:
@@ -161,8 +161,8 @@ OnFailure = Callable[[Exception], None]
 
 async def run_tool(
     tool: ToolDefinition, arguments: Any, ctx: Context, *, on_failure: OnFailure = lambda _: None
-) -> JSONObject | InputRequired:
-    """Call a tool and return a ``CallToolResult``, or the questions that it asks first.
+) -> JSONObject | InputRequired | ToolCall:
+    """Call a tool and return a ``CallToolResult``, the questions that it asks first, or the call of another tool.
 
     A failure that the model can act on is a result with ``isError`` and its reason; any other failure is a fixed
     sentence. ``on_failure`` gets both. Every task of the call ends with it, but a function that is not async may go on.
@@ -206,8 +206,8 @@ def failed(request_id: str) -> JSONObject:
     return {"content": [Text("Tool execution failed").to_json()], "isError": True, **meta}
 
 
-async def _answer(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> JSONObject | InputRequired:
-    """Run the tool until all its ``Async`` work is done, and return its result or its questions."""
+async def _answer(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> JSONObject | InputRequired | ToolCall:
+    """Run the tool until all its ``Async`` work is done, and return its result, its questions or its call."""
     if ctx.cancelled:
         raise ToolError("Operation was cancelled")
     source = f"tool {tool.name}"
@@ -228,6 +228,8 @@ async def _answer(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> 
     if isinstance(value, InputRequired):
         return value
     try:
+        if isinstance(value, ToolCall) and tool.output.schema is None:  # the other tool's result has its own form
+            return ToolCall(str(value.name), to_json(dict(value.arguments)))
         return tool.output.result_of(value, tool.name, source=source)
     except (TypeError, ValueError, RecursionError) as exc:
         kind = type(value).__name__

@@ -13,7 +13,7 @@ from typing import Any
 from handler.code_tools.boundary import LOG, AuthorFailed, authors_code
 from handler.code_tools.options import Options, read_object_schema
 from handler.code_tools.plain_hints import PlainValue
-from handler.code_tools.return_values import Async, Content, ErrorObject, InputRequired, Text, ToolResult
+from handler.code_tools.return_values import Async, Content, ErrorObject, InputRequired, Text, ToolCall, ToolResult
 from handler.code_tools.signature import NO_DEFAULT, alternatives
 from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.type_schemas import ValueType, to_json
@@ -192,10 +192,10 @@ def _json_text(value: Any) -> JSONObject:
 
 
 def _without_control(hint: Any) -> Any:
-    """Remove ``Async`` and ``InputRequired``, which never become results: ``Hits | InputRequired`` returns hits."""
+    """Remove types that never become results: ``Hits | InputRequired`` returns hits, ``ToolCall`` any form."""
     parts = alternatives(hint)
     data = tuple(each for each in parts if each not in (Async, InputRequired))
-    if not data:
+    if not data or ToolCall in data:
         return NO_DEFAULT
     return hint if len(data) == len(parts) else typing.Union[data]  # noqa: UP007 - of a tuple
 

@@ -182,6 +182,14 @@ def tool_fail(*, is_error: bool = False, **defaults: Any) -> Callable[[str], dic
 
 
 @record(frozen=True, slots=True)
+class ToolCall:
+    """The call of another tool of the endpoint, which runs an operation. Its result, or its task, is the result."""
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@record(frozen=True, slots=True)
 class Async:
     """Work under a tag. The tool's ``resume`` gets the tag and the outcome, in the same invocation."""
 

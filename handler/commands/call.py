@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import shlex
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -35,18 +36,20 @@ from handler.server.auth.principal import Principal
 from handler.server.context import Caller, Services
 from handler.server.denials import status_of
 from handler.server.mcp.jsonrpc import INVALID_PARAMS, Call, Rejected, Request
-from handler.server.mcp.revisions import CLIENT_CAPABILITIES, MODERN
+from handler.server.mcp.revisions import CLIENT_CAPABILITIES, MODERN, TASKS
+from handler.server.mcp.tasks import answer_task_request
 from handler.server.mcp.tools_call import call_any_tool
 from handler.strict_json import JSONObject
 
 AGREED: JSONObject = {"action": "accept", "content": {CONFIRM: True}}
+WITH_TASKS: JSONObject = {"extensions": {TASKS: {}}}
 
 EXAMPLES = (
     "stile call shop/products list_products first=5",
     'stile call shop/products show_product \'ids=["1", "2"]\' --as claims.json',
 )
 EXIT_CODES = {
-    REFUSED: "an endpoint has problems, or the call failed",
+    REFUSED: "an endpoint has problems, or the call or its job failed",
     USAGE: "the command line or an environment variable is not valid, or the tool does not exist",
 }
 
@@ -84,6 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="print the requests to the API and their answers, and whole tracebacks",
     )
     parser.add_argument("--yes", action="store_true", help="agree where the tool asks its user first")
+    parser.add_argument("--wait", action="store_true", help="wait for the end of the job that the tool starts")
     parser.add_argument("--json", action="store_true", help="print the whole MCP result")
 
 
@@ -132,12 +136,12 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
                 credential=options.token or "",
                 facts=facts,
             )
-            result = asyncio.run(call_result(caller, options.tool, arguments, agreed=options.yes))
+            result = asyncio.run(_result(caller, arguments, options))
     except (AccessError, ToolNotFound) as exc:
         complain(f'"{options.tool}" is not for this caller: {refusal_sentence(exc)}. `stile explain` says why')
         return REFUSED
     except (McpError, Rejected) as exc:
-        complain(f"The function answers {exc.code}, {exc}")
+        complain(f"The function answers {exc.code}, {exc}{': use --wait' if TASKS in str(exc) else ''}")
         return REFUSED
     asks = "inputRequests" in result
     bindings = tool.bindings if isinstance(tool, PrescribedTool) and principal.claims is None else ()
@@ -149,7 +153,51 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
         _show_questions(result["inputRequests"])
     else:
         _show_result(result)
-    return REFUSED if result.get("isError") or asks else DONE
+        match result:
+            case {"structuredContent": {"extensions": {"task": {"taskId": str(task_id)}}}}:
+                announce(f"To wait for the end of the job: {_resuming(caller, task_id, options)}")
+    return REFUSED if result.get("isError") or asks or "taskId" in result else DONE
+
+
+async def _result(caller: Caller, arguments: JSONObject, options: argparse.Namespace) -> JSONObject:
+    """Return the result of the call. With ``--wait``, wait for the end of a job; its task if the job has no result.
+
+    Raises: as ``call_any_tool``, and ``InvalidParams``: the task is unknown, or has become too old.
+    """
+    tool, sentence = caller.endpoint.tools.get(options.tool), ""
+    if options.wait and isinstance(tool, PrescribedTool) and tool.polls:
+        task: JSONObject = {"taskId": arguments.get("taskId"), "status": "working", "pollIntervalMs": 0}
+    else:
+        task = await call_result(caller, options.tool, arguments, agreed=options.yes, waits=options.wait)
+    params = {"taskId": task.get("taskId"), "_meta": {CLIENT_CAPABILITIES: WITH_TASKS}}
+    request = Request(id=1, method="tasks/get", params=params, revision=MODERN[0])
+    try:
+        while task.get("status") == "working":
+            if sentence != (sentence := str(task.get("statusMessage", sentence))):
+                announce(sentence)
+            await asyncio.sleep(task["pollIntervalMs"] / 1_000)
+            caller.facts.clear()  # of a failed question before
+            try:
+                task = await answer_task_request(Call(request=request, caller=caller))
+            except McpError as exc:
+                if exc.code == INVALID_PARAMS:
+                    raise
+                task = {**task, "statusMessage": one_line(str(exc))}
+    except asyncio.CancelledError:
+        if "taskId" in task:
+            announce(f"The job goes on. To wait for its end: {_resuming(caller, str(task['taskId']), options)}")
+        raise
+    return dict(task.get("result", task))
+
+
+def _resuming(caller: Caller, task_id: str, options: argparse.Namespace) -> str:
+    """Return the command that waits for the end of a job."""
+    starter = caller.endpoint.tools.get(task_id.partition(".")[2])
+    name = starter.task.status_tool if isinstance(starter, PrescribedTool) and starter.task else options.tool
+    given = {"--stage": options.stage, "--endpoint": options.endpoint, "--as": options.caller.text}
+    given |= {"--token": options.token and "FILE"}
+    words = [word for option, value in given.items() if value for word in (option, str(value))]
+    return shlex.join(["stile", "call", str(options.folder), name, f"taskId={task_id}", *words, "--wait"])
 
 
 def _principal(compiled: Compiled, services: Services, options: argparse.Namespace) -> Principal:
@@ -183,14 +231,21 @@ def refusal_sentence(exc: AccessError | ToolNotFound) -> str:
     return f"the function answers {status}, {exc}{with_scopes}"
 
 
-async def call_result(caller: Caller, name: str, arguments: JSONObject, *, agreed: bool) -> dict[str, Any]:
-    """Call the tool and return its result. If the tool asks for consent and ``agreed``, call again with consent."""
+async def call_result(
+    caller: Caller, name: str, arguments: JSONObject, *, agreed: bool, waits: bool = False
+) -> dict[str, Any]:
+    """Call the tool and return its result. If the tool asks for consent and ``agreed``, call again with consent.
+
+    ``waits``: the result may be a task.
+    """
     tool = caller.endpoint.tools.get(name)
     capabilities: JSONObject = {}
     if tool is None or isinstance(tool, CodeTool):  # the command prints the questions of tools in Python
         capabilities = {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}
     elif tool.options.confirm == "required":
         capabilities = {"elicitation": {}}
+    if waits:
+        capabilities = capabilities | WITH_TASKS
     params: JSONObject = {"name": name, "arguments": arguments, "_meta": {CLIENT_CAPABILITIES: capabilities}}
 
     def call() -> Call:
@@ -222,9 +277,11 @@ def _log_facts(compiled: Compiled, *, verbose: bool) -> Iterator[dict[str, Any]]
 
 def _show_result(result: Mapping[str, Any]) -> None:
     """Print a tool's result. JSON is indented; content that is not text is only named."""
-    if not result["content"]:
+    if "taskId" in result:
+        complain(result["statusMessage"])
+    elif not result["content"]:
         show_json(result.get("structuredContent"))
-    for block in result["content"]:
+    for block in result.get("content", ()):
         match block:
             case {"type": "text", "text": text}:
                 words = str(text)

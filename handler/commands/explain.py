@@ -28,6 +28,7 @@ from handler.audience.reach import (
 )
 from handler.audience.view_paths import resolve_in
 from handler.audience.ways import ROUTE, Standing, lacking_scopes
+from handler.bundle.tools import PrescribedTool
 from handler.commands.command_line import REFUSED, USAGE, UsageRefused
 from handler.commands.console import OUT, one_line, say, show_json, show_table, show_verbatim
 from handler.commands.folders.endpoints import add_folder_arguments, explain_all
@@ -235,6 +236,10 @@ class _OneCaller:
                 otherwise = "is not asked for them" if self._visitor.principal.claims is None else "has them"
                 has = f"lacks {' '.join(lacking)}" if lacking else otherwise
                 _show_line(f"{entrance.name} asks for the scopes {' '.join(entrance.scopes)}: this caller {has}")
+            if task := self._plain_task(entrance):
+                ends = ", ".join(f"{status} is {outcome}" for status, outcome in task["statuses"].items())
+                asking = f"{task['poll']} asks about it, by the tool {task['statusTool']}"
+                _show_line(f"{entrance.name} starts a job: {asking}; the status {ends}, any other is working")
             if standing.note and standing.verdict not in ("401", "403"):
                 _show_line(f"{entrance.name}: {standing.note}")
             closing = standing.verdict in ("no", "call", "refused")
@@ -276,7 +281,18 @@ class _OneCaller:
             "at": _place_in_words(entrance.place, self._folder, end=""),
             "scopes": list(entrance.scopes),
             "lacking": lacking_scopes(entrance.scopes, self._visitor.principal),
+            "task": self._plain_task(entrance),
         }
+
+    def _plain_task(self, entrance: Entrance) -> dict[str, Any] | None:
+        """Return the job that a tool starts; ``None`` if it starts none."""
+        task = entrance.tool.task if isinstance(entrance.tool, PrescribedTool) else None
+        if task is None:
+            return None
+        asking: PrescribedTool | Any = self._reach.endpoint.tools[task.status_tool]
+        cancel = task.cancel.operation.name if task.cancel else None
+        statuses = dict(task.outcomes)
+        return {"poll": asking.operation.name, "statusTool": asking.name, "cancel": cancel, "statuses": statuses}
 
     def _views(self) -> Iterator[tuple[str, str]]:
         """Yield each GraphQL tool with the caller's SDL, and the endpoint's own GraphQL if it is on."""

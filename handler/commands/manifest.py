@@ -32,7 +32,9 @@ def run(options: argparse.Namespace) -> int:
         return 1
     by_digest: dict[str, Operation] = {}  # of prescribed tools and persisted documents, each text once
     for bundle in (one.bundle for one in compiled):
-        prescribed = [tool.operation for tool in bundle.tools if isinstance(tool, PrescribedTool)]
+        tools = [tool for tool in bundle.tools if isinstance(tool, PrescribedTool)]
+        cancels = [tool.task.cancel.operation for tool in tools if tool.task and tool.task.cancel]
+        prescribed = [*(tool.operation for tool in tools), *cancels]
         persisted = [each.operation for document in bundle.graphql.documents for each in document.operations]
         by_digest |= {operation.sha256: operation for operation in (*prescribed, *persisted)}
     operations = sorted(by_digest.values(), key=lambda operation: (operation.name, operation.sha256))

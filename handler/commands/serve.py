@@ -23,11 +23,12 @@ from uvicorn.supervisors import Multiprocess
 
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key
+from handler.bundle.tools import PrescribedTool
 from handler.bundle.upstream import parse_reference
 from handler.commands.command_line import DONE, REFUSED, CommandRefused, UsageRefused, add_http_option, whole_number
 from handler.commands.console import announce, complain
 from handler.commands.folders.endpoints import add_compile_options, compile_or_complain, find_endpoints
-from handler.commands.folders.user_secret import make_secret, read_user_secret, secret_file
+from handler.commands.folders.user_secret import state_key
 from handler.commands.local.listening import DEFAULT_PORT, open_listener, port_number
 from handler.commands.local.local_server import fault_in_env, trial_secrets
 from handler.commands.local.serving import Service, make_application, require_location, services_of
@@ -253,7 +254,9 @@ def _checked(service: Service, names: Sequence[str], compiled: Mapping[str, Comp
             faults += asyncio.run(_unread_secrets(bundle, services, env_file, in_aws=bool(settings.secrets_prefix)))
             for sentence in http_sentences(bundle):
                 announce(sentence)
-            asking += [tool.name for tool in bundle.tools if tool.options.confirm == "required"]
+            for tool in bundle.tools:
+                starts_jobs = isinstance(tool, PrescribedTool) and tool.task
+                asking += [tool.name] if starts_jobs or tool.options.confirm == "required" else []
             asking += one.asking if one else ()
     for fault in faults:
         complain(fault)
@@ -281,8 +284,7 @@ async def _unread_secrets(bundle: Bundle, services: Services, env_file: str, *, 
 def _own_state_keys(asking: Sequence[str]) -> tuple[str, ...]:
     """Return the user's own state key; none if it cannot be kept, which is refused if the tools ``asking`` need it."""
     try:
-        file = secret_file("serve.key", os.environ)
-        key = (read_user_secret(file) or make_secret(file)).hex()
+        file, key = state_key(os.environ)
     except (KeyFileRefused, RuntimeError) as exc:
         if not asking:
             return ()

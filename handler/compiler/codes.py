@@ -87,7 +87,7 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "Rename one of them.",
     ),
     "needs-state-key": (
-        "A tool asks its user, for which the function needs STILE_STATE_KEY.",
+        "A tool asks its user, or starts jobs, for which the function needs STILE_STATE_KEY.",
         "Set STILE_STATE_KEY where the function runs, and here for the check.",
     ),
     "no-audience": (
@@ -263,6 +263,8 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "code-changed": ChangeCode("a function or toolkit in Python has another definition"),
     "meta-changed": ChangeCode("the `_meta` of a tool in lists, or of its results, is another"),
     "view-changed": ChangeCode("hosts show a tool's results with another page, or with none"),
+    "task-changed": ChangeCode("a tool starts a job that callers can ask about, or its `@mcpTask` is another"),
+    "tasks-ended": ChangeCode("ids of jobs that run are not taken any more", breaking=True),
     # arguments
     "argument-added": ChangeCode("a tool or prompt takes a further argument, which may be left out"),
     "argument-required-added": ChangeCode("a tool or prompt needs a further argument", breaking=True),
@@ -334,7 +336,7 @@ CHANGE_CODES: Mapping[str, ChangeCode] = {
     "route-closed": ChangeCode("the GraphQL route takes fewer requests", breaking=True),
     "document-added": ChangeCode("a persisted document is new"),
     "document-replaced": ChangeCode("a persisted document has another id, and operations of the same names"),
-    "document-removed": ChangeCode("a persisted document is gone", breaking=True),
+    "document-removed": ChangeCode("a persisted document, or an operation of one, is gone", breaking=True),
     "content-added": ChangeCode("a prompt, a resource or a skill is new"),
     "content-removed": ChangeCode("a prompt, a resource or a skill is gone", breaking=True),
     "content-changed": ChangeCode("a prompt, a resource, a skill or the instructions are others"),

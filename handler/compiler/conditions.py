@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from handler.policy.evaluation import HIDDEN, NEVER, OPEN, Mask
@@ -31,6 +32,11 @@ class ConditionTable(list[Predicate]):
         if predicate not in self:
             self.append(predicate)
         return frozenset({self.index(predicate)})
+
+    def without_variables(self, mask: Mask) -> Mask:
+        """Return the conditions of a mask that no value of a variable decides; composed ones are left out."""
+        texts = {number: json.dumps(self[number]) for number in mask}
+        return frozenset(each for each, text in texts.items() if '"variables"' not in text and '"any"' not in text)
 
     def add(self, system: System) -> dict[int, int]:
         """Add a system and return provisional -> final number. A condition equal to a known one gets its number."""

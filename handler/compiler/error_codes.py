@@ -261,6 +261,10 @@ ERRORS: Mapping[str, tuple[str, str]] = {
         "A file of a skill is a link, or its name fits no URI of a skill, or differs from another name only by case.",
         "Put the file itself there, or rename it.",
     ),
+    "invalid-task": (
+        "@mcpTask does not fit its mutation, or an operation that it names.",
+        "Name a query of the folder, and paths of fields that the operations select, as the message says.",
+    ),
     "invalid-tenant-url": (
         "The place for the tenant in upstream.url cannot be filled safely.",
         "Write {claim:NAME} as one label of the host, below a domain of your own, or as one segment of the path.",

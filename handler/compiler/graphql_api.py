@@ -39,6 +39,7 @@ from handler.compiler.tools.persisted import ExternalSchema, graphql_endpoint
 from handler.compiler.tools.prompts import PROMPTS_FOLDER
 from handler.compiler.tools.resources import RESOURCES_FOLDER
 from handler.compiler.tools.skills import SKILLS_FOLDER
+from handler.compiler.tools.task_directive import with_tasks
 from handler.compiler.tools.tools import make_tools
 from handler.compiler.tools.variables import types_of_files
 from handler.graph.index import SchemaIndex, read_index, write_index
@@ -187,7 +188,7 @@ def _find_tools(
     unread = unread_files(context.files, context.project.path(OPERATIONS_FOLDER), declared=declared, others=others)
     slips = [one.at.file for one in unread if one.tool and not declared]
     closed = bool(slips or context.config.other_server)
-    tools = make_tools(api, author.tools, operations=operations)
+    tools = with_tasks(api, make_tools(api, author.tools, operations=operations), operations=operations)
     if not declared and _wants_default_tool(context, slips):
         tools = [default_tool(api, operations=bool(operations.valid))]
     if adopting and not tools and not context.config.code.named:

@@ -71,6 +71,7 @@
         StateUnavailable        a call asks its user first, and its state cannot be kept
         CursorRefused           a cursor that was not made for this call and caller
         CursorPastEnd           a cursor whose list is shorter now
+        UnknownTask             a job that this caller may not ask about, or no longer
         ClientCannotAsk         a call asks its user first, and the client's revision of MCP has no way to
         CodeChanged             a code tool that differs from the published one
         NotInCatalog            no tool of that name in the caller's catalog

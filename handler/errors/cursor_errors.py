@@ -1,4 +1,4 @@
-"""Errors of cursors, with which callers continue answers that were cut."""
+"""Errors of cursors, with which callers continue answers that were cut, and of the ids of tasks."""
 
 from __future__ import annotations
 
@@ -30,3 +30,12 @@ class CursorPastEnd(CallError):
         )
         self.argument = argument
         self.place = place
+
+
+class UnknownTask(CallError):
+    """The id of a task that is altered, too old, or not for this caller as of now. The error never says which."""
+
+    stile_code = "unknown-task"
+
+    def __init__(self) -> None:
+        super().__init__("Unknown task: this taskId is not one that you may use, or it is too old.")

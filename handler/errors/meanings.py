@@ -114,6 +114,10 @@ CALLS: Meanings = {
         "A tool in Python reports a failure.",
         "Read the tool's message.",
     ),
+    "unknown-task": (
+        "The id of a task is not one that this caller may use now, or it is too old. The error never says which.",
+        "Call the tool again only if the job has to be started once more.",
+    ),
     "upstream-bad-json": ("The API's answer is not valid JSON.", MAINTAINER),
     "upstream-broken": ("The API's answer broke off, or could not be read.", LATER),
     "upstream-csrf": ("The API's protection against cross-site request forgery refused the request.", MAINTAINER),

@@ -260,6 +260,8 @@ def _counted(item: Mapping[str, Any], route: Any, status: int) -> Iterable[str]:
         yield "api_errors"
     if "truncated" in item:
         yield "answers_cut"
+    if item.get("task") == "failed":
+        yield "tasks_failed"
 
 
 def _refusal(item: Mapping[str, Any]) -> str:
@@ -355,6 +357,7 @@ METRICS = (
     Metric("answer_bytes", "Bytes"),
     Metric("answer_tokens", "Count"),
     Metric("answers_cut", "Count"),
+    Metric("tasks_failed", "Count"),
     Metric("cold_starts", "Count"),
     Metric(BUNDLE_AGE, "Seconds"),
     Metric(MISSING, "Count"),

@@ -568,7 +568,8 @@ resource "aws_cloudwatch_dashboard" "stile" {
           "title": "Answers", "region": "${data.aws_region.current.id}", "period": 300, "metrics": [
             ["Stile", "answer_bytes", "function", "${aws_lambda_function.stile.function_name}", {"stat": "p99"}],
             ["Stile", "answer_tokens", "function", "${aws_lambda_function.stile.function_name}", {"stat": "p99"}],
-            ["Stile", "answers_cut", "function", "${aws_lambda_function.stile.function_name}", {"stat": "Sum", "yAxis": "right"}]
+            ["Stile", "answers_cut", "function", "${aws_lambda_function.stile.function_name}", {"stat": "Sum", "yAxis": "right"}],
+            ["Stile", "tasks_failed", "function", "${aws_lambda_function.stile.function_name}", {"stat": "Sum", "yAxis": "right"}]
         ]}},
         {"type": "metric", "x": 8, "y": 8, "width": 8, "height": 6, "properties": {
           "title": "Instances and bundles", "region": "${data.aws_region.current.id}", "period": 300, "metrics": [

@@ -122,8 +122,22 @@ TENANT = upstream.TenantPart(before="https://", claim="org", after=".example.com
 assert HANDMADE.identity.oauth_proxy is not None
 CLIENT = identity.AssertionClient(id="desk", sha256=("c" * 64,), issuer="https://id.example.com")
 PROXY = replace(HANDMADE.identity.oauth_proxy, assertion_clients=(CLIENT,))
+(PRESCRIBED,) = (each for each in HANDMADE.tools if isinstance(each, tools.PrescribedTool))
+TASK = tools.Task(
+    status_tool="thing-status",
+    variables={"id": "thing.id"},
+    status="thing.status",
+    initial_status="",
+    outcomes={"DONE": "completed", "STOPPED": "cancelled"},
+    cancel=PRESCRIBED.persisted(),
+    every_s=5,
+    ttl_s=3_600,
+    wait_s=0,
+    required=False,
+)
 BUNDLES = (
     HANDMADE,
+    replace(HANDMADE, tools=(replace(PRESCRIBED, task=TASK, polls="things"),)),
     replace(HANDMADE, identity=replace(HANDMADE.identity, oauth_proxy=PROXY)),
     replace(HANDMADE, skills=(SKILL,), log=LOG, upstream=replace(HANDMADE.upstream, tenant=TENANT)),
     *(replace(HANDMADE, upstream=replace(HANDMADE.upstream, auth=auth)) for auth in AUTHS),

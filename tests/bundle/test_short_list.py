@@ -126,6 +126,17 @@ def test_cut_schema_accepts_what_the_whole_one_accepts_and_is_an_object() -> Non
     assert cut > 100
 
 
+@pytest.mark.parametrize("max_bytes", [30, 60, 90, 200])
+def test_schema_of_several_forms_keeps_its_type_at_the_root(max_bytes: int) -> None:
+    forms = [
+        {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]} for name in ("one", "two")
+    ]
+    cut = outer_levels({"type": "object", "anyOf": forms}, max_bytes)
+
+    assert cut["type"] == "object"
+    assert len(to_json_bytes(cut)) <= max(max_bytes, len('{"type":"object","anyOf":[{"type":"object"}]}'))
+
+
 def test_schemas_that_lead_to_themselves_end() -> None:
     for definition in (
         {"$ref": "#/$defs/Own"},

@@ -85,6 +85,7 @@ PUBLIC = {
     "Tool": "handler.code_tools.definition",
     "ToolDefinitionError": "handler.errors.authoring",
     "ToolError": "handler.errors.calls",
+    "ToolCall": "handler.code_tools.return_values",
     "ToolResult": "handler.code_tools.return_values",
     "Toolkit": "handler.code_tools.toolkit",
     "assert_provider_token": "handler.code_tools.context",

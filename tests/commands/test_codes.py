@@ -11,6 +11,7 @@ import pytest
 from handler.compiler.codes import CODES
 from tests.commands.running import CONFIG, FILES, Stile
 from tests.support.endpoints import write_endpoint
+from tests.support.jobs import files_of
 
 UNTITLED = {**FILES, "operations/a.graphql": 'query A @mcpTool(name: "a", description: "It is.") { a }\n'}
 
@@ -176,3 +177,16 @@ def test_warnings_that_the_command_adds_are_silenced_too(
 
     assert "no-upstream" not in codes(checked(stile)["warnings"])
     assert codes(checked(stile)["warnings"]) == ["needs-state-key"]
+
+
+def test_tool_that_starts_jobs_needs_a_state_key(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("STILE_STATE_KEY", raising=False)
+    write_endpoint(workplace, files_of("https://jobs.example.com/graphql", options='title: "Export"'))
+
+    warnings = checked(stile)["warnings"]
+    assert [each["sentence"][:24] for each in warnings if each["code"] == "needs-state-key"] == [
+        "tool export starts jobs,"
+    ]
+    assert "gives no ids to ask about jobs" in stile("publish", "api/things", "store", "--create", "--allow-open").out

@@ -11,6 +11,7 @@ import pytest
 
 from tests.commands.running import Stile, ran, ran_on_terminal
 from tests.support.endpoints import READABLE, write_endpoint
+from tests.support.jobs import files_of
 from tests.support.raw_http import answer, answering, running_server
 
 INDEX = """
@@ -595,3 +596,20 @@ def test_field_of_a_type_that_the_schema_definition_does_not_name_is_told_with_t
         told = stile("explain", ".", "--field", "Mutation.set", *words).out
         cause = '"Mutation" is not a root type: the schema definition at index.graphql:1:1 does not name it'
         assert f"reaches it: {cause} (mutation: Mutation)" in told
+
+
+def test_job_that_a_tool_starts_is_told_with_its_query_and_statuses(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, files_of("https://jobs.example.com", cancel='"Cancel"'))
+
+    tools = {tool["name"]: tool for tool in explained(stile, "api")["tools"]}
+    assert tools["export"]["task"] == {
+        "poll": "State",
+        "statusTool": "export_status",
+        "cancel": "Cancel",
+        "statuses": {"SUCCESS": "completed", "FAILED": "failed", "CANCELED": "cancelled"},
+    }
+    assert tools["export_status"]["task"] is None
+    assert (
+        "export starts a job: State asks about it, by the tool export_status; the status SUCCESS is completed, "
+        "FAILED is failed, CANCELED is cancelled, any other is working\n"
+    ) in stile("explain", "api").out

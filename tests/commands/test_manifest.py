@@ -9,7 +9,8 @@ import pytest
 from handler.bundle.tools import PrescribedTool
 from handler.compiler.compile import Compiled, compile_endpoint
 from tests.commands.running import FILES, Stile
-from tests.support.endpoints import write_endpoint
+from tests.support.endpoints import PUBLIC, write_endpoint
+from tests.support.jobs import CANCEL, EXPORT, SDL, STATE
 from tests.support.projects import PROJECTS
 
 SENT = "query A {\n  a\n}"
@@ -154,3 +155,18 @@ def test_manifest_of_a_folder_for_apollo_mcp_server_is_read_back_with_its_names_
 def sends(made: Compiled) -> dict[str, str]:
     """Return the tools by name, each with the digest of what the API gets."""
     return {name: digest for name, (_, digest) in prescribed(made).items()}
+
+
+def test_manifest_has_the_operations_of_a_task(workplace: Path, stile: Stile) -> None:
+    files = {
+        "index.graphql": SDL,
+        "operations/jobs.graphql": EXPORT.replace("OPTIONS", "").replace("ARGUMENTS", 'cancel: "Cancel"')
+        + STATE
+        + CANCEL,
+        "config.yaml": f"graphql: off\n{PUBLIC}",
+    }
+    write_endpoint(workplace, files, name="api/jobs")
+
+    done = stile("manifest", "api/jobs", "--format", "apollo")
+
+    assert [each["name"] for each in json.loads(done.out)["operations"]] == ["Cancel", "Export", "State"]

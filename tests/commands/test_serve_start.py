@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tests.commands.test_serve import LOCAL, serving, with_config
 from tests.conftest import ROOT
 from tests.support.api import running_api
 from tests.support.endpoints import write_endpoint
+from tests.support.jobs import files_of
 from tests.support.moto import Moto
 
 SECRET = "k2PlLw8cVnfq"
@@ -125,13 +127,25 @@ def test_state_key_of_the_user_is_made_once_and_kept_to_the_user(workplace: Path
     assert not [path for path in workplace.rglob("*.key") if path != state]
 
 
-def test_tool_that_asks_is_not_served_where_no_key_can_be_kept(workplace: Path, state: Path) -> None:
+@pytest.mark.parametrize(
+    ("files", "tool"),
+    [
+        (ASKING, "a"),
+        (files_of("https://jobs.example/graphql"), "export"),
+        (files_of("https://jobs.example/graphql", options="confirm: required"), "export"),
+    ],
+)
+def test_tool_that_asks_or_starts_jobs_is_not_served_where_no_key_can_be_kept(
+    workplace: Path, state: Path, files: Mapping[str, str], tool: str
+) -> None:
     state.parent.parent.write_text("a file where the folder would be")
 
-    refused = ran("serve", str(write_endpoint(workplace, ASKING)), "--port", "0")
+    refused = ran("serve", str(write_endpoint(workplace, files)), "--port", "0")
 
     assert refused.code == 1
-    assert refused.err.startswith(f"a: no state key, and none can be kept ({state}, a secret of this user: cannot be ")
+    assert refused.err.startswith(
+        f"{tool}: no state key, and none can be kept ({state}, a secret of this user: cannot be "
+    )
     assert "set STILE_STATE_KEY to a random text of 32 characters or more" in refused.err
 
 

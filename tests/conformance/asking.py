@@ -16,7 +16,7 @@ Question = Elicit | Mapping[str, Any]
 ROOTS: Mapping[str, Any] = {"method": "roots/list", "params": {}}
 
 
-def _text(message: str, name: str) -> Elicit:
+def text_question(message: str, name: str) -> Elicit:
     schema = {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}
     return Elicit(message, schema)
 
@@ -30,7 +30,7 @@ def _sampling(question: str, *, max_tokens: int) -> Mapping[str, Any]:
     return {"method": "sampling/createMessage", "params": {"messages": messages, "maxTokens": max_tokens}}
 
 
-def _content(ctx: Context, key: str) -> Mapping[str, Any]:
+def content_of(ctx: Context, key: str) -> Mapping[str, Any]:
     """What a form was filled with; nothing where it was not."""
     match ctx.input_responses.get(key):
         case {"action": "accept", "content": dict(content)}:
@@ -41,8 +41,8 @@ def _content(ctx: Context, key: str) -> Mapping[str, Any]:
 @asking.tool
 def test_input_required_result_elicitation(ctx: Context) -> Answer:
     """Ask for a name."""
-    name = _content(ctx, "user_name").get("name")
-    return f"Hello, {name}!" if name else InputRequired({"user_name": _text("What is your name?", "name")})
+    name = content_of(ctx, "user_name").get("name")
+    return f"Hello, {name}!" if name else InputRequired({"user_name": text_question("What is your name?", "name")})
 
 
 @asking.tool
@@ -76,7 +76,7 @@ def test_input_required_result_list_roots(ctx: Context) -> Answer:
 @asking.tool
 def test_input_required_result_request_state(ctx: Context) -> Answer:
     """Ask, and remember something until the answer comes."""
-    if ctx.request_state == "remembered" and _content(ctx, "confirm"):
+    if ctx.request_state == "remembered" and content_of(ctx, "confirm"):
         return "state-ok"
     return InputRequired({"confirm": _confirmation()}, state="remembered")
 
@@ -93,7 +93,7 @@ def test_input_required_result_multiple_inputs(ctx: Context) -> Answer:
     if {"user_name", "greeting", "client_roots"} <= set(ctx.input_responses):
         return f"All of {ctx.request_state}"
     requests: Mapping[str, Question] = {
-        "user_name": _text("What is your name?", "name"),
+        "user_name": text_question("What is your name?", "name"),
         "greeting": _sampling("Generate a greeting", max_tokens=50),
         "client_roots": ROOTS,
     }
@@ -104,14 +104,14 @@ def test_input_required_result_multiple_inputs(ctx: Context) -> Answer:
 def test_input_required_result_multi_round(ctx: Context) -> Answer:
     """Ask one thing, and then another one."""
     match ctx.request_state:
-        case {"name": name} if _content(ctx, "step2"):
-            return f"{name} likes {_content(ctx, 'step2')['color']}"
-        case {"step": 1} if _content(ctx, "step1"):
-            name = _content(ctx, "step1")["name"]
+        case {"name": name} if content_of(ctx, "step2"):
+            return f"{name} likes {content_of(ctx, 'step2')['color']}"
+        case {"step": 1} if content_of(ctx, "step1"):
+            name = content_of(ctx, "step1")["name"]
             return InputRequired(
-                {"step2": _text("Step 2: What is your favorite color?", "color")}, state={"name": name}
+                {"step2": text_question("Step 2: What is your favorite color?", "color")}, state={"name": name}
             )
-    return InputRequired({"step1": _text("Step 1: What is your name?", "name")}, state={"step": 1})
+    return InputRequired({"step1": text_question("Step 1: What is your name?", "name")}, state={"step": 1})
 
 
 @asking.tool
@@ -120,7 +120,7 @@ def test_input_required_result_capabilities(ctx: Context) -> Answer:
     if ctx.input_responses:
         return "answered"
     possible: Mapping[str, Question] = {
-        "elicitation": _text("What is your name?", "name"),
+        "elicitation": text_question("What is your name?", "name"),
         "sampling": _sampling("What is the capital of France?", max_tokens=100),
     }
     return InputRequired({name: each for name, each in possible.items() if name in ctx.client_capabilities})
@@ -129,7 +129,7 @@ def test_input_required_result_capabilities(ctx: Context) -> Answer:
 @asking.prompt
 def test_input_required_result_prompt(ctx: Context) -> Answer:
     """Ask what the prompt is about."""
-    context = _content(ctx, "user_context").get("context")
+    context = content_of(ctx, "user_context").get("context")
     if not context:
-        return InputRequired({"user_context": _text("What context should the prompt use?", "context")})
+        return InputRequired({"user_context": text_question("What context should the prompt use?", "context")})
     return f"Use this context: {context}"

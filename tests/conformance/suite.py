@@ -25,6 +25,39 @@ NODE = node_of(MODULES)
 REQUIRED = {"2026-07-28": 37, "2025-11-25": 30}
 """How many scenarios each revision requires: with fewer of them, passing would mean less."""
 
+TASKS = (
+    *("tasks-lifecycle", "tasks-capability-negotiation", "tasks-wire-fields", "tasks-request-state-removal"),
+    *("tasks-request-headers", "tasks-dispatch-and-envelope", "tasks-required-task-error"),
+    "tasks-mrtr-composition",
+)
+"""The scenarios of the extension of tasks. They need the endpoint with jobs."""
+
+SKILLS = ("sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory")
+"""The scenarios of the extension of skills."""
+
+EXTENSIONS: Mapping[str, tuple[str, ...]] = {"2026-07-28": (*SKILLS, *TASKS), "2025-11-25": SKILLS}
+"""Revision -> the scenarios of extensions that are run. No revision requires one."""
+
+LEFT_OUT: Mapping[str, str] = {
+    "tasks-mrtr-input": (
+        "Its tasks ask the user while they run. A task of Stile is a job of the API, which asks nothing; a tool asks "
+        "before the job starts."
+    ),
+    "tasks-status-notifications": (
+        "It has no check: the suite skips it. Stile sends no `notifications/tasks`, which are optional: no stream of a "
+        "function outlives its request."
+    ),
+}
+"""Scenario for servers that is not run -> the reason."""
+
+OTHERS: Mapping[str, str] = {
+    "Client scenarios": "They judge clients of MCP. Stile is a server.",
+    "Authorization server scenarios": (
+        "They judge an authorization server. `make issuers` signs clients in at a real one through the OAuth proxy."
+    ),
+}
+"""Group of scenarios that are not for servers -> the reason for which it is left out."""
+
 TIMEOUT_S = 600
 
 Status = Literal["SUCCESS", "FAILURE", "WARNING", "SKIPPED", "INFO"]
@@ -52,6 +85,7 @@ class Verdict:
     code: int
     printed: str
     scenarios: tuple[Scenario, ...]
+    extensions: tuple[Scenario, ...] = ()
 
     @property
     def required(self) -> tuple[Scenario, ...]:
@@ -69,6 +103,18 @@ def is_installed() -> bool:
     return NODE.is_file() and PACKAGE.is_dir()
 
 
+def scenarios_of_suite() -> dict[str, list[str]]:
+    """All scenarios that the suite has, by the title of their group."""
+    done = _run("list", folder=MODULES)
+    groups: dict[str, list[str]] = {}
+    for line in done.stdout.splitlines():
+        if name := re.match(r"  - (\S+)", line):
+            groups[[*groups][-1]].append(name[1])
+        elif line.strip():
+            groups[line.partition(" (")[0]] = []
+    return groups
+
+
 def baseline_of(revision: str) -> Path:
     """The scenarios of a revision that are not met, each with its reason."""
     return Path(__file__).with_name(f"baseline-{revision}.yml")
@@ -79,25 +125,8 @@ def judge(url: str, revision: str, folder: Path) -> Verdict:
 
     With a baseline, the suite takes a warning for a failure, and a scenario of it that passes, too.
     """
-    options: list[str | Path] = [
-        "--url",
-        url,
-        "--requirements",
-        revision,
-        "--expected-failures",
-        baseline_of(revision),
-        "-o",
-        folder,
-    ]
-    done = subprocess.run(
-        [NODE, PACKAGE / "dist" / "index.js", "server", *options],
-        env={"HOME": str(folder)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=TIMEOUT_S,
-    )
+    baseline = ("--expected-failures", baseline_of(revision))
+    done = _run("server", "--url", url, "--requirements", revision, *baseline, "-o", folder, folder=folder)
     requirements = yaml.safe_load((PACKAGE / "requirements" / f"{revision}.yaml").read_text("utf-8"))
     required = requirements["server"]
     extensions = {each["scenario"] for each in requirements["not_scored"] if each["reason"] == "extension"}
@@ -109,17 +138,22 @@ def judge(url: str, revision: str, folder: Path) -> Verdict:
 
 def judge_scenario(url: str, name: str, revision: str, folder: Path) -> Scenario:
     """Run one scenario, of an extension also at a revision that does not name the extension."""
-    options: list[str | Path] = ["--url", url, "--scenario", name, "--spec-version", revision, "--force", "-o", folder]
-    subprocess.run(
-        [NODE, PACKAGE / "dist" / "index.js", "server", *options],
+    chosen = ("--scenario", name, "--spec-version", revision, "--force")
+    _run("server", "--url", url, *chosen, "-o", folder, folder=folder)
+    checks = [check for each in folder.glob(f"server-{name}-*") for check in _read(each / "checks.json")]
+    return _scenario(name, checks, required=False)
+
+
+def _run(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [NODE, PACKAGE / "dist" / "index.js", *arguments],
         env={"HOME": str(folder)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
+        text=True,
         check=False,
         timeout=TIMEOUT_S,
     )
-    checks = [check for each in folder.glob(f"server-{name}-*") for check in _read(each / "checks.json")]
-    return _scenario(name, checks, required=False)
 
 
 def _name(folder: Path) -> str:

@@ -9,7 +9,17 @@ import yaml
 
 from tests.conformance.fixture import WAYS
 from tests.conformance.report import RESULT, judge_all, report
-from tests.conformance.suite import REQUIRED, Verdict, baseline_of, is_installed, judge
+from tests.conformance.suite import (
+    LEFT_OUT,
+    OTHERS,
+    REQUIRED,
+    TASKS,
+    Verdict,
+    baseline_of,
+    is_installed,
+    judge,
+    scenarios_of_suite,
+)
 from tests.support.require import requires
 
 EXCUSABLE = {
@@ -47,6 +57,25 @@ def test_all_required_scenarios_pass_but_those_of_the_baseline(verdicts: dict[st
     assert verdict.code == 0, verdict.printed
     assert len(verdict.required) == REQUIRED[revision]
     assert verdict.passed == REQUIRED[revision] - len(excused(revision))
+
+
+@pytest.mark.parametrize("revision", REQUIRED)
+def test_scenarios_of_extensions_pass(verdicts: dict[str, Verdict], revision: str) -> None:
+    extensions = verdicts[revision].extensions
+
+    assert {each.name: each.complaints for each in extensions if not each.passed} == {}
+    assert all(each.checks["SUCCESS"] for each in extensions)
+    assert [each.name for each in extensions if each.name in TASKS and each.checks["SKIPPED"]] == []
+
+
+def test_each_scenario_of_the_suite_is_run_or_left_out_with_a_reason(verdicts: dict[str, Verdict]) -> None:
+    groups = scenarios_of_suite()
+    run = [each.name for verdict in verdicts.values() for each in (*verdict.scenarios, *verdict.extensions)]
+
+    assert {title for title in groups if title not in OTHERS} == {"Server scenarios"}
+    assert {*groups["Server scenarios"]} == {*run, *LEFT_OUT}
+    assert not {*run} & {*LEFT_OUT}
+    assert all(groups[title] for title in OTHERS)
 
 
 def test_result_is_what_was_found(verdicts: dict[str, Verdict]) -> None:

@@ -204,7 +204,7 @@ def is_run(line: str) -> bool:
     if Path(words[0]).name == "stile":
         # `new` needs a wheel, and a bucket an account.
         return words[1] not in ("dev", "new", "publish", "serve") and "s3://" not in line
-    return "examples.upstream" not in words or "--print-schema" in words
+    return not {"examples.jobs", "examples.upstream"} & {*words} or "--print-schema" in words
 
 
 def require_known(line: str, place: str) -> None:

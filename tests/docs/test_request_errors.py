@@ -54,7 +54,7 @@ CODELESS = {
 MCP_ALONE = {
     *("answer-misfit", "api-errors", "client-cannot-ask", "code-changed", "code-failed", "consent-declined"),
     *("consent-too-long", "cursor-past-end", "cursor-refused", "not-in-catalog", "other-catalog-call"),
-    *("result-too-large", "state-unavailable", "tool-error"),
+    *("result-too-large", "state-unavailable", "tool-error", "unknown-task"),
 }
 """Codes of calls that no GraphQL route gives."""
 

@@ -55,6 +55,7 @@ def test_page_does_what_it_shows(
 ELSEWHERE = {
     "docs/code-tools.md": "tests/test_code_tools_doc.py",
     "docs/deploy-elsewhere.md": "tests/infra/test_terraform_applied.py",
+    "docs/long-work.md": "tests/docs/test_long_work.py",
     "docs/stacks.md": "tests/docs/test_stacks.py",
     "docs/operate/load-test.md": "tests/operate/test_pages.py",
     "docs/operate/money.md": "tests/operate/test_pages.py",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from tests.commands.running import change
 from tests.page.browser import Look, looking
 from tests.page.endpoints import STATE_KEY, desk, kinds
 from tests.page.servers import Server, serving
-from tests.support.api import Api
+from tests.support.api import Api, Reply
+from tests.support.endpoints import write_endpoint
+from tests.support.jobs import Jobs, files_of, running_jobs
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,7 @@ class Shop:
     desk: Path
     desk_api: Api
     kinds_api: Api
+    jobs: Jobs
 
     def url(self, name: str) -> str:
         return f"{self.server.url}/shop/{name}"
@@ -36,9 +40,23 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     with (
         desk(folder) as (desk_folder, desk_api),
         kinds(folder) as (_, kinds_api),
+        jobs_endpoint(folder) as jobs,
         serving("dev", str(folder), modules="page_tools", STILE_STATE_KEY=STATE_KEY) as server,
     ):
-        yield Shop(server, desk_folder, desk_api, kinds_api)
+        yield Shop(server, desk_folder, desk_api, kinds_api, jobs)
+
+
+@contextmanager
+def jobs_endpoint(folder: Path) -> Iterator[Jobs]:
+    """The endpoint shop/jobs: `export` can be cancelled, and `lasting` cannot."""
+    lasting = (
+        'mutation Lasting @mcpTool(name: "lasting") @mcpTask(poll: "State", variables: {id: "export.job.id"}, every: 1,'
+        ' status: "job.status", completed: ["SUCCESS"], failed: ["FAILED"]) { export { job { id } } }'
+    )
+    with running_jobs() as jobs:
+        files = files_of(jobs.api.url, cancel='"Cancel"', every="1", more=lasting)
+        write_endpoint(folder, files, name="shop/jobs")
+        yield jobs
 
 
 @pytest.fixture
@@ -132,6 +150,62 @@ def test_confirmation_is_asked_and_decides(at_desk: Look, shop: Shop, button: st
     at_desk.part("confirm").locator(f'[data-value="{button}"]').click()
     assert ("CANCELLED" in at_desk.shown()) is cancelled
     assert (len(shop.desk_api.asked) > before) is cancelled
+
+
+@pytest.fixture
+def at_jobs(browser: Any, shop: Shop) -> Iterator[Look]:
+    shop.jobs.first_status = "QUEUED"
+    shop.jobs.api.asked.clear()
+    with looking(browser, shop.url("jobs")) as look:
+        look.part("tool").first.wait_for()
+        yield look
+
+
+@pytest.mark.parametrize(
+    ("status", "told"), [("SUCCESS", "https://files.example/1"), ("FAILED", "The tool reports an error")]
+)
+def test_job_is_shown_until_it_ends(at_jobs: Look, shop: Shop, status: str, told: str) -> None:
+    at_jobs.open("export")
+    at_jobs.part("send").first.click()
+    at_jobs.part("busy", has="QUEUED").wait_for()
+    assert at_jobs.findings() == []
+    shop.jobs.status["job-1"] = "RUNNING"
+    at_jobs.part("busy", has="RUNNING").wait_for()
+    shop.jobs.status["job-1"] = status
+    assert told in at_jobs.shown()
+    assert shop.jobs.asked.count("Export") == 1
+    assert at_jobs.findings() == []
+
+
+def test_failed_question_about_a_job_is_asked_again(at_jobs: Look, shop: Shop) -> None:
+    at_jobs.open("export")
+    shop.jobs.failing["State"] = Reply(status=502, body=b"<html>")
+    at_jobs.part("send").first.click()
+    at_jobs.troubles.allow("502")
+    at_jobs.troubles.allow("500")
+    at_jobs.part("busy", has="ask again later").wait_for()
+    del shop.jobs.failing["State"]
+    shop.jobs.status["job-1"] = "SUCCESS"
+    assert "SUCCESS" in at_jobs.shown()
+
+
+def test_job_is_cancelled_at_the_api(at_jobs: Look, shop: Shop) -> None:
+    at_jobs.open("export")
+    at_jobs.part("send").first.click()
+    at_jobs.part("cancel-job").click()
+    assert "The job is cancelled" in at_jobs.shown()
+    assert shop.jobs.asked.count("Cancel") == 1
+    assert at_jobs.findings() == []
+
+
+def test_job_that_cannot_be_cancelled_goes_on_when_nobody_waits(at_jobs: Look, shop: Shop) -> None:
+    at_jobs.open("lasting")
+    at_jobs.part("send").first.click()
+    at_jobs.page.get_by_text("The API has no cancellation of this job.").wait_for()
+    assert at_jobs.part("cancel-job").count() == 0
+    at_jobs.part("cancel").click()
+    assert "The job goes on: its taskId is " in at_jobs.shown()
+    at_jobs.until("!document.body.innerText.includes('Waiting')")
 
 
 def test_answer_that_was_cut_goes_on(at_desk: Look, shop: Shop) -> None:

@@ -24,6 +24,7 @@ from tests.support.endpoints import PUBLIC, READABLE, compiled
 from tests.support.function import store
 from tests.support.icons import SVG
 from tests.support.issuers import AUDIENCE, Provider, ec_key, given
+from tests.support.jobs import KEY, files_of, running_jobs
 from tests.support.kits import TOOLS, with_catalog, with_kit
 from tests.support.raw_http import Peer, RawServer, running_server
 from tests.support.secrecy import SESSION, Output
@@ -141,6 +142,7 @@ CALLING = {
     "server.endpoints",
     "server.endpoints.arguments_validator",
     "server.mcp",
+    "server.mcp.graphql_results",
     "server.mcp.tools_call",
     "server.outgoing",
     "server.upstream",
@@ -526,6 +528,16 @@ def _imports(file: Path) -> Iterator[str]:
             yield node.module or ""
 
 
+OF_JOBS = {
+    "errors.consent_errors",
+    "errors.cursor_errors",  # of ids that are not valid, too
+    "server.mcp.input_required",
+    "server.mcp.tasks",
+    "text",
+    "text.invisible",
+}
+"""Loaded for the first job."""
+
 SHORTENING = {"code_tools.sections"}
 """Loaded for a list that a catalog may shorten."""
 
@@ -561,6 +573,30 @@ def test_listing_tools_in_python_loads_no_module_of_their_author_and_a_call_load
     assert _of_stile(after_catalog) == set()
     assert _of_stile(after_call) == {"stile"}  # which its author imports from
     assert json.loads(answers[-1]["body"])["result"]["structuredContent"]["said"] == "hi"
+
+
+def test_jobs_load_what_they_need_with_the_first_job_and_cost_other_requests_nothing(
+    tmp_path: Path, folder_storage: FolderStorage
+) -> None:
+    count = 'query Count @mcpTool(name: "count") { count }'
+    with running_jobs() as jobs:
+        store(folder_storage, compiled(tmp_path, files_of(jobs.api.url, more=count)))
+        events = [
+            _event(tmp_path, "list", "tools/list", {}),
+            _event(tmp_path, "count", "tools/call", {"name": "count", "arguments": {}}),
+            _event(tmp_path, "export", "tools/call", {"name": "export", "arguments": {}}),
+        ]
+        environ = {"STILE_BUNDLES": folder_storage.location, "STILE_STATE_KEY": KEY}
+        done = run({"STILE_ALLOW_LOCAL_UPSTREAMS": "true", **environ}, *events)
+    assert done.returncode == 0, done.stderr
+    *answers, steps = (json.loads(line) for line in done.stderr.splitlines())
+    assert "The job is not finished" in answers[-1]["body"]
+    _, after_list, after_call, after_start = map(set, steps)
+
+    assert _ours(after_list) == LISTING
+    assert _ours(after_call) == LISTING | CALLING
+    assert _ours(after_start) - _ours(after_call) == OF_JOBS
+    assert not (HEAVY | {"jsonschema", "handler.compiler"}) & after_start
 
 
 def _event(folder: Path, name: str, method: str, params: dict[str, Any]) -> Path:

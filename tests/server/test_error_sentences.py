@@ -41,7 +41,7 @@ from handler.errors.calls import (
     ValuesRefused,
 )
 from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
-from handler.errors.cursor_errors import CursorPastEnd, CursorRefused
+from handler.errors.cursor_errors import CursorPastEnd, CursorRefused, UnknownTask
 from handler.errors.protocol import AuthenticationRequired, InvalidParams, McpError, StateRefused
 from handler.errors.upstream import (
     AnswerMisfit,
@@ -148,6 +148,7 @@ CATALOGUE: list[tuple[StileError, str]] = [
     (ToolError("try again with flag=true"), "try again with flag=true"),
     (GraphQLErrors([{"message": "no"}, {"message": "not now"}], partial=None), "The API reported: no; not now"),
     (ResultTooLarge("Ask for fewer rows.", size=60_000, max_bytes=48_000), "Ask for fewer rows."),
+    (UnknownTask(), "Unknown task: this taskId is not one that you may use, or it is too old."),
     (
         CursorRefused("stileCursor"),
         (

@@ -78,6 +78,7 @@ class Server:
     sdl: str = SDL
     operations: Mapping[str, str] = field(default_factory=lambda: OPERATIONS)
     missing: Mapping[str, str] = field(default_factory=dict)  # case -> why it cannot be provoked
+    variants: tuple[str, ...] = VARIANTS
 
     def command(self) -> list[str]:
         """What starts it, without its variants."""
@@ -163,7 +164,7 @@ def running(server: Server, **environ: str) -> Iterator[Mapping[str, str]]:
         if server.program == POSTGRAPHILE:
             folder = _database(stack)
             words = [str(folder)]
-        ports = {variant: free_port() for variant in VARIANTS}
+        ports = {variant: free_port() for variant in server.variants}
         words += [f"{variant}:{port}" for variant, port in ports.items()]
         own = {"NODE_PATH": str(_modules(server.program)), "NODE_ENV": "production"}
         process = subprocess.Popen([*server.command(), *words], env={**os.environ, **own, **environ})

@@ -12,6 +12,7 @@ import pytest
 
 from handler.server.asgi.request_log import INFO, WARNING
 from tests.upstreams.document import FILE, rendered
+from tests.upstreams.job_starts import expect_one_start_of_each_variant, expect_one_start_over_each_way
 from tests.upstreams.provoking import CASES, Seen, paid, provoke
 from tests.upstreams.serving import SERVERS, Server, running
 
@@ -42,6 +43,9 @@ def test_failures_of_a_real_server_are_told_as_what_they_are(
             seen[name] = found
             EXPECTED[name](found)
             assert case.operation not in ("pay", "order") or _paid_once_more(urls["plain"], before)
+        expect_one_start_of_each_variant(server, urls, tmp_path / "jobs")
+        if server.name.startswith(("GraphQL Yoga", "Strawberry")):
+            expect_one_start_over_each_way(server, urls, tmp_path / "ways")
 
 
 def _paid_once_more(url: str, before: int) -> bool:

@@ -32,6 +32,7 @@ from handler.commands.changes.schema_comparison import (
 from handler.commands.publishing.bundle_parts import Content, contents_of
 from handler.list_entries import BYTES_PER_TOKEN
 from handler.policy.evaluation import OPEN, Mask
+from handler.server.mcp.input_required import sent_claims
 from handler.strict_json import JSONObject, to_json_bytes
 
 MIN_TOKENS = 50
@@ -62,6 +63,7 @@ def tool_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
         successor = new.get(renamed.get(name, name))
         if successor:
             yield from _of_tool(tool, successor)
+            yield from _task_changes(before, after, tool, successor)
             # A limit of its own: the endpoint's comes once for all tools, and a GraphQL tool's with its other limits.
             of_graphql = isinstance(tool, GraphQLTool) and isinstance(successor, GraphQLTool)
             if not of_graphql and tool.options.max_result_bytes != successor.options.max_result_bytes:
@@ -186,6 +188,28 @@ def _operation(before: PrescribedTool, after: PrescribedTool) -> Iterator[Change
     if before.bindings != after.bindings:
         bindings = [{f"${each.variable}": each for each in tool.bindings} for tool in (before, after)]
         yield Change("binding-changed", name, f"tool {name}: otherwise bound: {', '.join(_differing(*bindings))}")
+
+
+def _task_changes(before: Bundle, after: Bundle, old: Tool, new: Tool) -> Iterator[Change]:
+    """Yield the difference of the job that a tool starts, and the fate of the ids of running jobs."""
+    tasks = [tool.task if isinstance(tool, PrescribedTool) else None for tool in (old, new)]
+    sealed = [_sealed(*each) for each in ((before, old), (after, new))]
+    if tasks[0] and sealed[0] != sealed[1]:
+        yield Change("tasks-ended", new.name, f"tool {new.name}: jobs that run cannot be asked about any more")
+    elif tasks[0] and tasks[0] != tasks[1]:
+        sentence = f"another job: {', '.join(_parts(*tasks))}; jobs that run can still be asked about"
+        yield Change("task-changed", new.name, f"tool {new.name}: {sentence}")
+    elif tasks[1] and not tasks[0]:
+        yield Change("task-changed", new.name, f"tool {new.name} starts jobs that callers can ask about")
+
+
+def _sealed(bundle: Bundle, tool: Tool) -> Any:
+    """Return the facts of a bundle that ids of a tool's jobs are sealed for; ``None`` if it starts none."""
+    if not isinstance(tool, PrescribedTool) or not tool.task:
+        return None
+    asking: PrescribedTool | Any = next(each for each in bundle.tools if each.name == tool.task.status_tool)
+    claims = [sent_claims(bundle.upstream, each.bindings) for each in (tool, asking)]
+    return tool.name, tool.task.covered(asking), claims
 
 
 def settings_changes(before: Bundle, after: Bundle) -> Iterator[Change]:
@@ -433,6 +457,9 @@ def _documents(before: Bundle, after: Bundle) -> Iterator[Change]:
         if former:
             yield from variable_changes(former.variables, each.variables, about=f"/graphql {name or id_}")
     added, removed = [each for each in new if each not in old], [each for each in old if each not in new]
+    for id_ in [each for each in old if each in new]:
+        if gone := ", ".join(name for name in old[id_] if name not in new[id_]):
+            yield Change("document-removed", gone, f"the persisted document {id_} has no {gone} any more")
     for id_ in removed:
         names = ", ".join(old[id_])
         successor = next((each for each in added if {*new[each]} >= {*old[id_]}), "")

@@ -84,6 +84,17 @@ def make_secret(file: Path) -> bytes:
     return read_user_secret(file)
 
 
+def state_key(environ: Mapping[str, str]) -> tuple[Path, str]:
+    """Return the user's own state key, which is made with its first use, and its file.
+
+    Raises:
+        KeyFileRefused: as ``make_secret``.
+        RuntimeError: the user has no home.
+    """
+    file = secret_file("serve.key", environ)
+    return file, (read_user_secret(file) or make_secret(file)).hex()
+
+
 def cache_folder(folder: Path, environ: Mapping[str, str]) -> Path | None:
     """Return the cache's folder for endpoints in ``folder``: at the root of the repository, or in ``folder`` itself.
 

@@ -25,6 +25,7 @@ from handler.aws.sigv4 import CredentialSource
 from handler.bundle.identity import SECRET_REFERENCE, Issuer
 from handler.bundle.upstream import parse_reference
 from handler.commands.console import complain
+from handler.commands.folders.user_secret import state_key
 from handler.commands.local.development_tokens import LocalVerifier, find_issuer
 from handler.commands.local.local_endpoint import local_settings
 from handler.compiler.compile import Compiled
@@ -83,8 +84,8 @@ def local_services(
     """Return the services for requests on this machine, with the settings that the function would have.
 
     The secrets of the endpoints that ``find`` returns are also read from their ``.env``. ``trusts_trials``: the tokens
-    of ``stile token`` are accepted. If the settings have no state key, a random one is made, because only this process
-    reads the states.
+    of ``stile token`` are accepted. If the settings have no state key, the user's own is used, so that a later command
+    opens the ids of jobs. If it cannot be kept, a random one is made.
 
     Raises:
         SettingsError: an environment variable that does not fit.
@@ -120,11 +121,18 @@ def local_services(
         http=http,
         tokens=TokenVerifier(http, secrets=settings.secrets, own=outgoing.own),
         verifiers=verifier_of,
-        states=RequestStates(settings.state_keys or [secrets.token_urlsafe(32)], own=outgoing.own),
+        states=RequestStates(settings.state_keys or [_own_state_key()], own=outgoing.own),
         code_modules=settings.code_modules,
         outgoing=outgoing,
         **more,
     )
+
+
+def _own_state_key() -> str:
+    try:
+        return state_key(os.environ)[1]
+    except (KeyFileRefused, RuntimeError):  # without a folder that can be written, or a home
+        return secrets.token_urlsafe(32)
 
 
 def _env_file(find: Find, name: str) -> Path | None:

@@ -11,6 +11,7 @@ from typing import Any
 from handler.audience.reach import OPEN_VERDICTS, Entrance, Passage, Reach, rules_of
 from handler.audience.view_paths import resolve_in
 from handler.audience.ways import Standing, lacking_scopes
+from handler.bundle.tools import PrescribedTool
 from handler.commands.check import sentence_on_callers
 from handler.commands.console import plain_problem
 from handler.commands.explain import FieldReach
@@ -143,6 +144,7 @@ def _plain_tool(served: ServedEndpoint, entrance: Entrance, standing: Standing) 
         "tokens": row.tokens,
         "listed": row.listed,
         "confirm": tool.options.confirm if tool else "",
+        "cancels": isinstance(tool, PrescribedTool) and bool(tool.task and tool.task.cancel),
         "usable": standing.verdict in OPEN_VERDICTS,
         "warnings": [warning.sentence for warning in served.warnings if is_concerned(warning)],
     }

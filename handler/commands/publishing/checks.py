@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from handler.bundle.identity import SECRET_REFERENCE
 from handler.bundle.model import Bundle
-from handler.bundle.tools import CONFIRM_LEVELS
+from handler.bundle.tools import CONFIRM_LEVELS, PrescribedTool
 from handler.bundle.upstream import SAMPLE, Upstream, is_in_host, is_reference, parse_reference, sample_address
 from handler.commands.console import complain, warn
 from handler.commands.folders.endpoints import Outcome
@@ -164,11 +164,14 @@ _PLACES = {
 
 
 def state_key_warnings(compiled: Compiled) -> list[str]:
-    """Return a sentence on the effects of a missing state key, if the endpoint asks users or continues answers."""
+    """Return a sentence on the effects of a missing state key, if the endpoint needs one."""
     tools, proxy = compiled.bundle.tools, compiled.bundle.identity.oauth_proxy
     asking = {level: [tool.name for tool in tools if tool.options.confirm == level] for level in CONFIRM_LEVELS}
     continued = [tool.name for tool in tools if tool.options.cursor]
+    starters = [tool.name for tool in tools if isinstance(tool, PrescribedTool) and tool.task]
     effects = []
+    if starters:
+        effects.append(f"{some(starters)} gives no ids to ask about jobs")
     if asking["required"]:
         effects.append(f"{', '.join(asking['required'])} cannot be called")
     if asking["advisory"]:
@@ -192,9 +195,10 @@ def check_warnings(compiled: Compiled, folder: Path) -> list[Problem]:
     problems = Problems()
     if not local_settings().state_keys:
         for each in compiled.made:
-            if each.tool.options.confirm:
-                name = each.tool.name
-                problems.warn(each.at, f"tool {name} asks its user, {_NEEDS_KEY}", code="needs-state-key", about=[name])
+            name, starts = each.tool.name, isinstance(each.tool, PrescribedTool) and each.tool.task
+            if starts or each.tool.options.confirm:
+                need = f"tool {name} {'starts jobs' if starts else 'asks its user'}, {_NEEDS_KEY}"
+                problems.warn(each.at, need, code="needs-state-key", about=[name])
         for label, at in compiled.asking.items():
             problems.warn(at, f"{label} may ask its user, {_NEEDS_KEY}", code="needs-state-key", about=[label])
     if _lacks_upstream(compiled):

@@ -101,6 +101,18 @@ def output_schema(
     return shapes.shared.write(envelope)
 
 
+def either(first: JSONObject, second: JSONObject) -> JSONObject:
+    """Return the schema of structured content that fits one of two output schemas."""
+    shared, contents = SharedParts(), list[JSONObject]()
+    for schema in (first, second):
+        references: JSONObject = {}
+        for name, part in schema.get("$defs", {}).items():
+            references[f"#/$defs/{name}"] = shared.add(name, _replaced(part, references))
+        contents.append(_replaced({key: value for key, value in schema.items() if key != "$defs"}, references))
+    # Clients of earlier revisions expect a type at the root.
+    return {"type": "object", **shared.write({"anyOf": contents})}
+
+
 @dataclass(slots=True)
 class _Alike:
     """Types with an equal selection, and that selection by response key."""

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from graphql import DocumentNode, OperationDefinitionNode, Source, VariableDefinitionNode
+from graphql import (
+    DirectiveNode,
+    DocumentNode,
+    OperationDefinitionNode,
+    Source,
+    StringValueNode,
+    VariableDefinitionNode,
+)
 
 from handler.compiler.problems import EmbeddedText, Place, place_in
 from handler.compiler.schema.tool_options import AuthorOptions
@@ -52,6 +59,7 @@ class AuthorOperation:
     persisted: bool
     tool: McpTool | None
     descriptions: Mapping[str, str]  # variable -> its description
+    task: DirectiveNode | None = None  # @mcpTask: it is a mutation that starts a job
     written: DocumentNode = field(
         default_factory=DocumentNode, compare=False
     )  # with all places, and fragments of other texts
@@ -109,6 +117,13 @@ class Operations:
     documents: tuple[AuthorDocument, ...]
     refused: frozenset[str]  # names of operations with errors, which are reported
     complete: bool  # False: a file could not be read, so there may be more
+
+    @property
+    def of_jobs(self) -> set[str]:
+        """Return the names of the operations that ask about jobs, or cancel them."""
+        named = (each for operation in self.valid if operation.task for each in operation.task.arguments or ())
+        values = (each.value for each in named if each.name.value in ("poll", "cancel"))
+        return {value.value for value in values if isinstance(value, StringValueNode)}
 
 
 def is_bound(node: VariableDefinitionNode) -> bool:

@@ -36,7 +36,7 @@ from handler.compiler.operations.validation import (
     warn_of_deprecations,
 )
 from handler.compiler.problems import Problems, node_location, place_text
-from handler.compiler.schema.directives import ON_OPERATIONS, nodes_in, read_arguments
+from handler.compiler.schema.directives import BELONGS, nodes_in, read_arguments
 from handler.compiler.schema.schema import AuthorSchema, has_no_definition, syntax_fault
 from handler.compiler.schema.tool_options import NO_OPTIONS, read_author_options
 from handler.compiler.source.files import EndpointFiles
@@ -183,6 +183,7 @@ class _OperationReader:
             persisted=persisted,
             tool=_mcp_tool(node, problems) if _has_mcp_tool(node) else self._adopt(node, operation.asks),
             descriptions={name: text for name, text in texts.items() if text.strip() and name not in operation.unsent},
+            task=only_directive(node, "mcpTask", "an operation", problems),
         )
 
     def _adopt(self, node: OperationDefinitionNode, asks: str) -> McpTool | None:
@@ -239,16 +240,15 @@ def only_directive(
 
 def _refuse_misplaced(node: OperationDefinitionNode, problems: Problems) -> None:
     """Report misplaced directives of Stile. Validation reports those on fields and fragments."""
-    for directive in node.directives or ():
-        name = directive.name.value
-        if name in ON_OPERATIONS and name != "mcpTool":
-            expected = f"it on a variable, as in $id: ID! @{name}(...)"
-            sentence = f"@{name} is on a {node.operation.value}: expected {expected}"
-            problems.add(directive, sentence, code="misplaced-directive")
-    for variable in node.variable_definitions or ():
-        for directive in variable.directives or ():
-            if directive.name.value == "mcpTool":
-                sentence = "@mcpTool is on a variable: expected it on a query or mutation"
+    starting = () if node.operation is OperationType.MUTATION else ("mcpTask",)
+    places: list[tuple[Sequence[DirectiveNode], str, Sequence[str]]] = [
+        (node.directives or (), f"a {node.operation.value}", ("mcpToolArg", "mcpBind", *starting)),
+        *((each.directives or (), "a variable", ("mcpTool", "mcpTask")) for each in node.variable_definitions or ()),
+    ]
+    for directives, place, unfitting in places:
+        for directive in directives:
+            if (name := directive.name.value) in unfitting:
+                sentence = f"@{name} is on {place}: expected it on {BELONGS[name]}"
                 problems.add(directive, sentence, code="misplaced-directive")
 
 

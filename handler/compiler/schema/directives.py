@@ -67,6 +67,22 @@ DEFINITIONS = build_schema(
       SHARED_ARGUMENTS
     ) on QUERY | MUTATION
 
+    directive @mcpTask(
+      poll: String!
+      variables: Stile_JSON!
+      status: String!
+      initialStatus: String
+      completed: [String!]!
+      failed: [String!]! = []
+      cancelled: [String!]! = []
+      cancel: String
+      every: Int! = 5
+      ttl: Int! = 3600
+      wait: Int! = 0
+      required: Boolean! = false
+      statusTool: Stile_StatusTool! = listed
+    ) on MUTATION
+
     directive @mcpToolArg(description: String!) on VARIABLE_DEFINITION
 
     directive @mcpBind(claim: String, header: String, value: Stile_JSON) repeatable on VARIABLE_DEFINITION
@@ -76,15 +92,16 @@ DEFINITIONS = build_schema(
 )
 
 ON_SCHEMA = ("sdl", "tool")
-ON_OPERATIONS = ("mcpTool", "mcpToolArg", "mcpBind")
+ON_OPERATIONS = ("mcpTool", "mcpTask", "mcpToolArg", "mcpBind")
 
 BELONGS: Mapping[str, str] = {
     "sdl": 'the schema, as in extend schema @sdl(files: ["customer.graphql"])',
     "tool": 'the schema, as in extend schema @tool(name: "customer", graphql: {expose: true, types: "Query", '
     'fields: "customer"})',
     "mcpTool": "a query or mutation in a file of operations",
-    "mcpToolArg": "a variable of an operation in a file of operations",
-    "mcpBind": "a variable of an operation in a file of operations",
+    "mcpTask": "a mutation in a file of operations, which starts a job",
+    "mcpToolArg": "a variable of an operation in a file of operations, as in $id: ID! @mcpToolArg(...)",
+    "mcpBind": "a variable of an operation in a file of operations, as in $id: ID! @mcpBind(...)",
 }
 """Directive of Stile -> its location, as the end of a sentence."""
 

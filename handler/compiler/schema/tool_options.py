@@ -46,6 +46,7 @@ TYPES = (
     enum Stile_Output { both text structured }
     enum Stile_OutputSchema { on off }
     enum Stile_Confirm { advisory required }
+    enum Stile_StatusTool { listed hidden }
     scalar Stile_JSON
 """
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -84,10 +83,7 @@ class _Schemas:
             return {}
         names = set(self._shared.types_in(tool.entry["inputSchema"])[1])
         ways: dict[str, tuple[str, ...]] = {}
-        # Conditions on values of variables, which a list does not know, may not hold for each caller.
-        conditions = tuple(self.context.conditions)
-        texts = {number: json.dumps(conditions[number]) for number in tool.mask}
-        mask = frozenset(number for number, text in texts.items() if '"variables"' not in text and '"any"' not in text)
+        mask = self.context.conditions.without_variables(tool.mask)
         for graphql in graphql_tools:
             if set(graphql.options.scopes) <= set(tool.options.scopes):
                 way, types = self._types_of(graphql, mask)

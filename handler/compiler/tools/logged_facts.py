@@ -69,7 +69,8 @@ def _argument(text: str, tools: Mapping[str, Tool]) -> LoggedArgument | tuple[st
         is_bound = isinstance(tool, PrescribedTool) and argument in (each.variable for each in tool.bindings)
         hint = ": @mcpBind fills it, and no caller" if is_bound else did_you_mean(argument, properties)
         return f'{name} has no argument "{argument:.80}"{hint}', False
-    if is_secret(argument) or _has_secret(properties[argument], tool.arguments):
+    is_task = isinstance(tool, PrescribedTool) and tool.polls
+    if is_task or is_secret(argument) or _has_secret(properties[argument], tool.arguments):
         return "it is a secret, or has one in it, by its name or by its schema", True
     return LoggedArgument(tool=name, name=argument, inside="variables" if is_nested else "")
 

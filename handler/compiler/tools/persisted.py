@@ -72,11 +72,13 @@ def graphql_endpoint(
 ) -> GraphQLEndpoint:
     """Compile the endpoint's GraphQL route and persisted documents.
 
-    An introspection query is not kept, with a warning: only requests get it, from the caller's view.
+    An introspection query is not kept, with a warning: only requests get it, from the caller's view. Operations that
+    ask about jobs, or cancel them, are left out, unless they are tools: their callers could give any job's id.
     """
-    by_name = {operation.name: operation for operation in operations.valid}
-    prescribed = [tool for tool in tools if isinstance(tool, PrescribedTool)]
+    prescribed = [tool for tool in tools if isinstance(tool, PrescribedTool) and not tool.polls]
     demands = _demands_of(prescribed)
+    left_out = operations.of_jobs - demands.keys()
+    by_name = {operation.name: operation for operation in operations.valid if operation.name not in left_out}
     tool_of = {tool.operation.name: tool.name for tool in prescribed if _says_all(tool, demands[tool.operation.name])}
     documents = []
     for document in operations.documents:
@@ -92,7 +94,7 @@ def graphql_endpoint(
             elif operation.name in tool_of:
                 instead.append(tool_of[operation.name])
             else:
-                persisted.append(_persisted(context, operation, demands=demands.get(operation.name, Demands())))
+                persisted.append(persisted_of(context, operation, demands=demands.get(operation.name, Demands())))
         documents.append(PersistedDocument(id=document.id, operations=tuple(persisted), tools=tuple(instead)))
     return GraphQLEndpoint(
         mode=mode,
@@ -140,7 +142,8 @@ def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
     )
 
 
-def _persisted(context: ApiContext, operation: AuthorOperation, *, demands: Demands) -> PersistedOperation:
+def persisted_of(context: ApiContext, operation: AuthorOperation, *, demands: Demands) -> PersistedOperation:
+    """Compile an operation that is called by its name, without a tool's entry."""
     schema = context.schema
     coordinates = [*coordinates_used(operation.document, schema), *coordinates_bound(operation, schema)]
     mask = union_of(context.guards, coordinates) | demands.mask

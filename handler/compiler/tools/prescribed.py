@@ -87,8 +87,8 @@ def prescribed_tool(context: ApiContext, directive: ToolDirective, *, operations
     return _operation_tool(context, operation, declaration, flat=False)
 
 
-def mcp_tool(context: ApiContext, operation: AuthorOperation, *, declared: McpTool) -> CompiledTool:
-    """Compile an operation with ``@mcpTool``."""
+def mcp_tool(context: ApiContext, operation: AuthorOperation, *, declared: McpTool, starter: str = "") -> CompiledTool:
+    """Compile an operation with ``@mcpTool``. ``starter``: the key of the tool whose jobs it asks about."""
     declaration = ToolDeclaration(
         at=operation.node,
         name=fill_template(declared.name or operation.name, context.name_variables),
@@ -96,17 +96,17 @@ def mcp_tool(context: ApiContext, operation: AuthorOperation, *, declared: McpTo
         descriptions={},
         options=declared.options,
     )
-    return _operation_tool(context, operation, declaration, flat=True)
+    return _operation_tool(context, operation, declaration, flat=True, starter=starter)
 
 
 def _operation_tool(
-    context: ApiContext, operation: AuthorOperation, declaration: ToolDeclaration, *, flat: bool
+    context: ApiContext, operation: AuthorOperation, declaration: ToolDeclaration, *, flat: bool, starter: str = ""
 ) -> CompiledTool:
     """Compile an operation that is declared as a tool. ``flat``: the variables are the tool's arguments."""
     rule = tool_rule(declaration.name, declaration.options, context.conditions, context.problems)
     own_mask, at = rule.mask if rule else OPEN, where(declaration.at)
     place = at.file, at.line, at.column
-    key = context.kept.key_of("tool", operation.key, operation.name, flat, place, sorted(own_mask))
+    key = context.kept.key_of("tool", operation.key, operation.name, flat, place, sorted(own_mask), starter)
     make = partial(_made_tool, context, operation, declaration, flat=flat, own_mask=own_mask)
     made = context.kept.use_or_make(key, KeptTool, make, restore=partial(_restored, context.definitions))
     return CompiledTool(

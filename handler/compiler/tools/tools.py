@@ -11,6 +11,7 @@ from handler.bundle.short_list import OUTPUT
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.descriptions import template_names
 from handler.compiler.operations.author_operations import Operations
+from handler.compiler.operations.read import ADOPTED
 from handler.compiler.problems import At, Problems, place_text, where
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.tools.declaration import CompiledTool, argument_place
@@ -42,8 +43,10 @@ def make_tools(
             has_both = "both graphql and prescribed: expected one"
             fault = has_both if directive.prescribed is not None else "neither graphql nor prescribed"
             problems.add(directive.node, f'@tool "{directive.name}" has {fault}', code="unclear-tool")
+    of_jobs = operations.of_jobs
     for operation in operations.valid:
-        if operation.tool:
+        is_left_out = operation.tool is ADOPTED and operation.name in of_jobs
+        if operation.tool and not is_left_out:
             _refuse_variables(operation.tool.name or "", name_node(operation.node), context)
             tools.append(mcp_tool(context, operation, declared=operation.tool))
     return [tool for tool in tools if tool]

@@ -46,7 +46,7 @@
       const { value, errors } = form.read();
       if (errors) return;
       memory.form = form.state();
-      const work = (signal) => mcp.call(METHODS[tool.kind] ?? "tools/call", paramsOf(tool, value), { signal, mirrored: mcp.mirrored(schemaOf(tool), value) });
+      const work = (signal, job) => mcp.call(METHODS[tool.kind] ?? "tools/call", paramsOf(tool, value), { signal, job, mirrored: mcp.mirrored(schemaOf(tool), value) });
       const started = runs.start("call", tool, { args: value, work });
       started.done.then((outcome) => ((memory.outcome = outcome), emit("call", outcome)));
       follow(started);
@@ -56,7 +56,8 @@
 
     /** Wait for a call that this drawing of the tool began, or an earlier one. */
     async function follow(started) {
-      busy(true);
+      busy(true, started.outcome);
+      on("job", (outcome) => outcome === started.outcome && busy(true, outcome), { signal });
       const outcome = await started.done;
       if (signal.aborted) return;
       const isHere = [document.body, send, cancel].includes(document.activeElement); // and not in a search meanwhile
@@ -65,13 +66,19 @@
       show(outcome, isHere);
     }
 
-    function busy(isBusy) {
+    function busy(isBusy, { task, endpoint, persona } = {}) {
       send.disabled = isBusy;
       cancel.hidden = !isBusy;
+      cancel.textContent = task ? "Stop waiting" : "Cancel";
       container.setAttribute("aria-busy", String(isBusy));
-      if (!isBusy) return;
+      const words = task ? `${task.statusMessage ?? "The job goes on."} Asked every ${task.pollIntervalMs / 1000} s.` : "Waiting for the answer…";
+      if (!isBusy || area.firstChild?.textContent === words) return; // the button keeps the focus
       area.hidden = false;
-      replace(area, el("p", { class: "busy", "data-part": "busy" }, el("span", { class: "spinner", "aria-hidden": "true" }), "Waiting for the answer…"));
+      replace(area, el("p", { class: "busy", "data-part": "busy" }, el("span", { class: "spinner", "aria-hidden": "true" }), words));
+      if (!task) return;
+      const stop = () => mcp.send("tasks/cancel", { taskId: task.taskId }, { endpoint, persona }).then(({ error }) => stile.say(error?.message ?? "Sent"));
+      const starter = state.tools.find(({ name }) => task.taskId.endsWith(`.${name}`)); // of a call through the catalog, too
+      area.append(starter?.cancels === false ? el("p", { class: "quiet" }, "The API has no cancellation of this job.") : el("button", { type: "button", "data-part": "cancel-job", on: { click: stop } }, "Cancel the job"));
     }
 
     function show(outcome, mayFocus = false) {
@@ -134,6 +141,7 @@
 
   function verdict(answer, failure) {
     if (failure) return ["Not answered", "bad", failure];
+    if (answer.result?.taskId) return [`The job is ${answer.result.status}`, "bad", answer.result.statusMessage];
     if (answer.result?.isError) return ["The tool reports an error", "bad", null];
     if (answer.result?.resultType === "input_required") return ["The server asks for more", "warn", "The call was not answered to its end."];
     if (answer.result) return ["Done", "good", null];

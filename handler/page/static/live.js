@@ -123,7 +123,7 @@
   }
 
   const searched = (each) => [each.tool, each.method, each.caller, each.outcome, each.reason, each.status, each.endpoint].join(" ").toLowerCase();
-  const isList = (each) => /^(server\/discover|initialize|ping|completion\/complete|.*\/list)$|^notifications\//.test(each.method ?? "") && each.outcome === "ok";
+  const isList = (each) => /^(server\/discover|initialize|ping|completion\/complete|tasks\/get|.*\/list)$|^notifications\//.test(each.method ?? "") && each.outcome === "ok";
   const isFine = (each) => ["ok", "declined"].includes(each.outcome);
 
   const table = (found) =>

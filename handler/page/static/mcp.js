@@ -9,10 +9,11 @@
   const REVISION = "2026-07-28";
   const PREFIX = "io.modelcontextprotocol/";
   const CLIENT = { name: "stile-page", version: "1" };
-  const CAPABILITIES = { elicitation: { form: {}, url: {} } };
-  const NAMED = { "tools/call": "name", "prompts/get": "name", "resources/read": "uri" };
+  const CAPABILITIES = { elicitation: { form: {}, url: {} }, extensions: { [`${PREFIX}tasks`]: {} } };
+  const NAMED = { "tools/call": "name", "prompts/get": "name", "resources/read": "uri", "tasks/get": "taskId", "tasks/cancel": "taskId" };
   const MAX_ROUNDS = 20; // of questions to the user in one call
   const MAX_PAGES = 1000;
+  const INTERNAL_ERROR = -32603;
 
   let lastId = 0;
 
@@ -91,7 +92,7 @@
 
   /** Call a method, and answer what it asks of its user by `ask(requests, {signal})`, which a dialog fills.
    *
-   * The returned answer is the last one; `rounds` counts the requests that were sent. */
+   * The returned answer is the last one, of a job the one at its end; `rounds` counts the requests that were sent. */
   async function call(method, params = {}, options = {}) {
     const ask = options.ask ?? stile.questions?.ask;
     const pinned = { persona: state.persona, endpoint: state.endpoint, ...options }; // both may change while a person reads
@@ -99,6 +100,7 @@
     for (let rounds = 1; ; rounds += 1) {
       const answer = await send(method, { ...params, ...extra }, pinned);
       const asks = answer.result?.resultType === "input_required";
+      if (answer.result?.resultType === "task") return ended(answer.result, rounds, pinned);
       if (!asks || !ask || rounds === MAX_ROUNDS) return { ...answer, rounds };
       const responses = await ask(answer.result.inputRequests ?? {}, options);
       extra = {
@@ -107,6 +109,23 @@
       };
     }
   }
+
+  /** Ask about a job until its end, and give `job(task)` each status. The last answer has the result, if there is one. */
+  async function ended(task, rounds, options) {
+    options.job?.(task);
+    await pause(task.pollIntervalMs, options.signal);
+    const answer = await send("tasks/get", { taskId: task.taskId }, options).catch((failure) => ({ failure }));
+    options.signal?.throwIfAborted();
+    const isLost = answer.failure || answer.status >= 500 || answer.error?.code === INTERNAL_ERROR;
+    const next = isLost ? { ...task, statusMessage: answer.error?.message ?? "No answer." } : answer.result;
+    if (next?.status === "working") return ended(next, rounds + 1, options);
+    return { ...answer, ...(next?.result ? { result: next.result } : {}), rounds: rounds + 1 };
+  }
+
+  const pause = (ms, signal) => new Promise((resolve) => {
+    setTimeout(resolve, ms);
+    signal?.addEventListener("abort", resolve, { once: true });
+  });
 
   /** Return all entries of a list, page by page; `key` is "tools", "prompts", "resources", "resourceTemplates". */
   async function list(method, key, options = {}) {

@@ -2,7 +2,7 @@
 // or another tab draws the tool anew. It ends when the tool is left, or another caller is chosen.
 (() => {
   "use strict";
-  const { state, on } = stile;
+  const { state, on, emit } = stile;
   const going = new Map(); // by view, endpoint and tool
 
   const PERSON = "Cancelled.";
@@ -14,13 +14,14 @@
   /** Return the call of a view that is going on: `{done, cancel()}`, or undefined. */
   const find = (view, tool) => going.get(keyOf(view, tool));
 
-  /** Start a call. `work(signal)` returns the answer; `done` is the outcome, with `answer` or `failure`, and never fails. */
+  /** Start a call. `work(signal, job)` returns the answer, and gives `job` each status of a job that the call starts.
+   * `done` is the outcome, with `answer` or `failure`, and never fails. */
   function start(view, tool, { args, work }) {
     const key = keyOf(view, tool);
     const controller = new AbortController();
     const outcome = { tool, endpoint: state.endpoint, persona: state.persona, args, at: new Date() };
     const run = {
-      endpoint: state.endpoint, key: tool.key, persona: state.persona?.id,
+      endpoint: state.endpoint, key: tool.key, persona: state.persona?.id, outcome,
       cancel: (reason = PERSON) => controller.abort(reason),
       done: finish(outcome, work, controller.signal).finally(() => going.delete(key)),
     };
@@ -30,9 +31,11 @@
 
   async function finish(outcome, work, signal) {
     try {
-      outcome.answer = await work(signal);
+      outcome.answer = await work(signal, (task) => emit("job", Object.assign(outcome, { task })));
     } catch (error) {
-      outcome.failure = signal.aborted ? `${signal.reason} ${CARRIED_OUT}` : `No answer: ${error.message}. Is the server running?`;
+      const { taskId } = outcome.task ?? {};
+      const ended = taskId ? `The job goes on: its taskId is ${taskId}` : `${signal.reason} ${CARRIED_OUT}`;
+      outcome.failure = signal.aborted ? ended : `No answer: ${error.message}. Is the server running?`;
     }
     return outcome;
   }

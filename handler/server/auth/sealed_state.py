@@ -1,9 +1,9 @@
 """The sealed state that a client holds between the question of a call and the call with the answer.
 
 The server stores nothing: the state travels through the client, which is not trusted. So the state is sealed. A state
-that is changed, late, or sent for another call or caller is refused. So are the access tokens that the OAuth proxy
-issues itself, for identity assertions: a token holds the claims of the assertion, for one endpoint's MCP route. Every
-instance with the key of ``STILE_STATE_KEY`` can read it.
+that is changed, late, or sent for another call or caller is refused. So are the ids of tasks, and the access tokens
+that the OAuth proxy issues itself, for identity assertions: a token holds the claims of the assertion, for one
+endpoint's MCP route. Every instance with the key of ``STILE_STATE_KEY`` can read them.
 
 Source: MCP 2026-07-28, basic/patterns/mrtr ("requestState").
 """
@@ -89,7 +89,7 @@ class RequestStates:
 
         return seal
 
-    async def open(self, sealed: Any, *, binding: Any) -> Any:
+    async def open(self, sealed: Any, *, binding: Any, max_age_s: float = STATE_S) -> Any:
         """Return the state that was sealed for the same binding.
 
         Raises:
@@ -104,7 +104,7 @@ class RequestStates:
             if not _opens(self._keys_in(newer), content, tag, binding):
                 raise StateRefused
         opened = parse_json(content)
-        if not 0 <= self._clock() - opened["at"] + 60 <= STATE_S + 60:
+        if not 0 <= self._clock() - opened["at"] + 60 <= max_age_s + 60:
             raise StateRefused
         return opened["state"]
 

@@ -226,7 +226,9 @@ class Endpoint:
         """
         match tool:
             case PrescribedTool():
-                return evaluation.may_meet(tool.mask, tool.operation.variables)
+                starter = self.tools.get(tool.polls)
+                may_start = starter is None or self.is_visible(starter, evaluation)
+                return may_start and evaluation.may_meet(tool.mask, tool.operation.variables)
             case GraphQLTool():
                 outcome = evaluation.outcome(tool.conditions)
                 if self.needs_schema(tool, evaluation):

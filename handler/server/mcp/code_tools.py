@@ -21,7 +21,7 @@ from handler.code_tools.context import Context
 from handler.code_tools.dispatch import failed, run_tool
 from handler.code_tools.loading import Definition, as_published, load_kit
 from handler.code_tools.results import error_result
-from handler.code_tools.return_values import InputRequired
+from handler.code_tools.return_values import InputRequired, ToolCall
 from handler.code_tools.sections import Listed
 from handler.code_tools.toolkit import Toolkit
 from handler.errors import MAX_SAID_CHARS
@@ -49,8 +49,8 @@ NAMED = ("method", "tool", "prompt", "resource")
 """Facts of a request that the line has which is written before an author's code."""
 
 
-async def call_code_tool(call: Call, tool: CodeTool, arguments: Mapping[str, Any]) -> JSONObject:
-    """Call a code tool by its name or an alias. Return a ``CallToolResult``, or an ``input_required`` result.
+async def call_code_tool(call: Call, tool: CodeTool, arguments: Mapping[str, Any]) -> JSONObject | ToolCall:
+    """Call a code tool by its name or an alias. Return a result, also an ``input_required`` one, or another call.
 
     Raises:
         McpError: the tool raises it, or the caller lacks a credential.
@@ -69,7 +69,7 @@ async def call_code_tool(call: Call, tool: CodeTool, arguments: Mapping[str, Any
         if principal.claims is None:
             ctx.scopes = frozenset(options.scopes)  # a caller without claims needs no scopes
         value = await run_tool(definition.named(name), _own(call, name, arguments), ctx, on_failure=call.fail)
-        return _with_options(await _answer(call, value), tool)
+        return value if isinstance(value, ToolCall) else _with_options(await _answer(call, value), tool)
     except (AuthorFailed, CallError) as exc:
         return _failed(call, name, exc)
 
@@ -146,7 +146,9 @@ async def tools_of_kit(call: Call, kit: CodeKit) -> dict[str, Listed]:
     return tools
 
 
-async def call_provided_tool(call: Call, kit: CodeKit, name: str, arguments: Mapping[str, Any]) -> JSONObject:
+async def call_provided_tool(
+    call: Call, kit: CodeKit, name: str, arguments: Mapping[str, Any]
+) -> JSONObject | ToolCall:
     """Call a tool that a toolkit's provider has for this caller, as ``call_code_tool`` does.
 
     Raises:
@@ -155,7 +157,8 @@ async def call_provided_tool(call: Call, kit: CodeKit, name: str, arguments: Map
     try:
         loaded, ctx = _loaded(call, kit.use), await context_of(call)
         own = _own(call, name, arguments)
-        return await _answer(call, await dispatch.call_tool(loaded, name, own, ctx, on_failure=call.fail))
+        value = await dispatch.call_tool(loaded, name, own, ctx, on_failure=call.fail)
+        return value if isinstance(value, ToolCall) else await _answer(call, value)
     except (AuthorFailed, CallError) as exc:
         return _failed(call, name, exc)
 

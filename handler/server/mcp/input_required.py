@@ -27,6 +27,7 @@ from handler.bundle.tools import (
     PrescribedTool,
     Tool,
 )
+from handler.bundle.upstream import Upstream
 from handler.errors.calls import ClientCannotAsk
 from handler.errors.consent_errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
 from handler.errors.protocol import InvalidParams, StateRefused
@@ -140,9 +141,7 @@ def binding_of(caller: Caller, *, tool: Tool | None, method: str, name: Any, arg
     Raises:
         StateRefused: the arguments are nested so deeply that no call with them can have got a state.
     """
-    upstream = caller.endpoint.bundle.upstream
-    names = {*upstream.claim_headers.values(), *([upstream.tenant.claim] if upstream.tenant else [])}
-    names |= {binding.name for binding in _bindings(caller, tool) if binding.source == "claim"}
+    names = sent_claims(caller.endpoint.bundle.upstream, _bindings(caller, tool))
     return {
         "endpoint": caller.endpoint.bundle.endpoint,
         "method": method,
@@ -151,6 +150,12 @@ def binding_of(caller: Caller, *, tool: Tool | None, method: str, name: Any, arg
         "principal": [*caller.principal.identity],
         "claims": _digest({name: find_claim(caller.principal.claims, name) for name in names}),
     }
+
+
+def sent_claims(upstream: Upstream, bindings: Iterable[Binding]) -> set[str]:
+    """Return the names of the claims that reach the API."""
+    names = {*upstream.claim_headers.values(), *([upstream.tenant.claim] if upstream.tenant else [])}
+    return names | {binding.name for binding in bindings if binding.source == "claim"}
 
 
 def _bindings(caller: Caller, tool: Tool | None) -> Iterable[Binding]:

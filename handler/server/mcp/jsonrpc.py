@@ -36,6 +36,7 @@ from handler.server.mcp.revisions import (
     LOG_LEVEL,
     MODERN,
     PROTOCOL_VERSION,
+    TASK_METHODS,
     has_batches,
     is_legacy,
     is_modern,
@@ -69,7 +70,12 @@ STILE_CODES: Mapping[int, str] = {
 OWN_CODE = "own-error"
 """The stable code of an error with an author's own code of JSON-RPC."""
 
-NAMED_METHODS: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+NAMED_METHODS: Mapping[str, str] = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    **dict.fromkeys(TASK_METHODS, "taskId"),
+}
 """The methods with an ``Mcp-Name`` header, and the parameter that the header repeats."""
 
 MAX_BATCH = 20

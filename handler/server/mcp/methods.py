@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from handler import __version__
 from handler.bundle.content import FileResource
-from handler.bundle.tools import GraphQLTool
+from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.cold.records import record
 from handler.errors import StileError
 from handler.errors.access import AccessError
@@ -172,6 +172,22 @@ def _name_and_arguments(call: Call) -> tuple[str, JSONObject]:
     return name, arguments
 
 
+async def _answer_task_request(call: Call) -> JSONObject:
+    from handler.server.mcp.tasks import answer_task_request
+
+    return await answer_task_request(call)
+
+
+async def _listen(call: Call) -> JSONObject:
+    """Refuse to listen. Source: the extension of tasks, "Task Status Notifications"."""
+    from handler.server.mcp.tasks import require_extension
+
+    notifications = call.request.params.get("notifications")
+    if isinstance(notifications, dict) and "taskIds" in notifications:
+        require_extension(call)
+    raise Rejected(METHOD_NOT_FOUND, f"Method not found: {call.request.method}", id=call.request.id, status=404)
+
+
 async def _list_content(call: Call) -> JSONObject:
     """Return a page of the prompts, resources or templates that a caller may use and that are not hidden."""
     from handler.server.mcp.content import prompts_for, resources_for, templates_for
@@ -277,6 +293,10 @@ OFFERS: Mapping[str, Callable[[Caller], bool]] = {
     "completions": lambda caller: any(prompt.completions for prompt in caller.endpoint.bundle.prompts),
     "logging": lambda caller: bool(caller.endpoint.bundle.code),
     revisions.SKILLS: lambda caller: bool(_skills_of(caller)),
+    revisions.TASKS: lambda caller: (
+        caller.services.states.available
+        and any(isinstance(tool, PrescribedTool) and tool.task for tool in caller.endpoint.bundle.tools)
+    ),
 }
 """The capabilities of the endpoint, whichever of its callers may use them, and the caller's extensions."""
 
@@ -295,4 +315,6 @@ METHODS: Mapping[str, Method] = {
     "completion/complete": Method("completions", _complete),
     "skills/list": Method(revisions.SKILLS, _list_skills),
     "skills/get": Method(revisions.SKILLS, _get_skill),
+    "subscriptions/listen": Method(revisions.TASKS, _listen, era="modern"),
+    **dict.fromkeys(revisions.TASK_METHODS, Method(revisions.TASKS, _answer_task_request, era="modern")),
 }

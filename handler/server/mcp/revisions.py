@@ -27,6 +27,11 @@ SKILLS = f"{_META_PREFIX}skills"
 APPS = f"{_META_PREFIX}ui"
 """The extension of pages in the chat. Source: MCP Apps (SEP-1865), "Extension Identifier"."""
 
+TASKS = f"{_META_PREFIX}tasks"
+"""The extension of tasks, for requests that carry the client's capabilities. Source: SEP-2663."""
+
+TASK_METHODS = ("tasks/get", "tasks/update", "tasks/cancel")
+
 PROTOCOL_VERSION = f"{_META_PREFIX}protocolVersion"
 CLIENT_CAPABILITIES = f"{_META_PREFIX}clientCapabilities"
 CLIENT_INFO = f"{_META_PREFIX}clientInfo"
@@ -215,7 +220,7 @@ def capabilities_of(offered: Iterable[str], revision: str) -> dict[str, Any]:
 
     Source: MCP 2026-07-28, schema, ``ServerCapabilities``; SEP-2133 (extensions).
     """
-    unsaid = {"completions": revision == FIRST, "logging": not is_modern(revision)}
+    unsaid = {"completions": revision == FIRST, "logging": not is_modern(revision), TASKS: not is_modern(revision)}
     names = [name for name in offered if not unsaid.get(name)]
     extensions: dict[str, Any] = {name: {} for name in names if name.startswith(_META_PREFIX)}
     own: dict[str, Any] = {name: {} for name in names if name not in extensions}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handler.bundle.tools import (
     CONFIRM,
@@ -23,28 +23,24 @@ from handler.bundle.tools import (
 )
 from handler.cold.records import record
 from handler.errors.access import CredentialRequired
-from handler.errors.calls import (
-    CallError,
-    GraphQLErrors,
-    NotInCatalog,
-    OtherCatalogCall,
-    ToolError,
-    ToolNotFound,
-)
-from handler.errors.upstream import AnswerMisfit, UpstreamError
+from handler.errors.calls import CallError, NotInCatalog, OtherCatalogCall, ToolError, ToolNotFound
 from handler.list_entries import BYTES_PER_TOKEN
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.headers import find_mismatch
-from handler.server.asgi.response_size import TOO_LARGE, Room, encoded
+from handler.server.asgi.response_size import encoded
 from handler.server.auth.principal import require_scopes
 from handler.server.context import Caller, with_schema
+from handler.server.mcp.graphql_results import failed_result, result_of, text_block, with_failure_code
 from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Call, Rejected
 from handler.server.mcp.revisions import is_modern
 from handler.server.mcp.tools_list import entry_for, kits_per_caller
 from handler.server.upstream.bound_variables import persisted_request
-from handler.server.upstream.graphql_client import carried_out, execute, telling_answer
+from handler.server.upstream.graphql_client import execute
 from handler.server.upstream.graphql_request import GraphQLRequest
-from handler.strict_json import JSONObject, to_well_formed_json
+from handler.strict_json import JSONObject
+
+if TYPE_CHECKING:
+    from handler.code_tools.return_values import ToolCall
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -56,13 +52,6 @@ class ProvidedTool:
     name: str
     kit: CodeKit
     entry: JSONObject
-
-
-CODE = "stile/code"
-"""The member of a result's ``_meta`` that has the stable code of an error. Clients do not show it to models.
-
-Source: MCP 2025-06-18 and later, basic ("_meta"): a key may have a prefix. Earlier revisions allow any key.
-"""
 
 
 async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObject:
@@ -102,15 +91,12 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
                     raise Rejected(HEADER_MISMATCH, f"Header mismatch: {mismatch}", id=call.request.id)
             call.note(decision="allowed")
             result = await CALLS[type(tool)](call, tool, arguments)
+            if not isinstance(result, dict):
+                call, tool = await _next_call(call, tool, result)
+                result = await call_over_graphql(call, tool, call.request.params["arguments"])
         except CallError as exc:
-            result = _failed(call, tool, exc)
-            call.fail(exc)
-        if not result.get("isError"):
-            return result
-        by_api = isinstance(tool, PrescribedTool | GraphQLTool)
-        code = call.failure_code or (GraphQLErrors if by_api else ToolError).stile_code
-        call.note(code=code)
-    return {**result, "_meta": {**result.get("_meta", {}), CODE: code}}
+            result = failed_result(call, tool, exc)
+        return with_failure_code(call, tool, result) if result.get("isError") else result
 
 
 def _logged(call: Call, name: str, arguments: JSONObject) -> AbstractContextManager[None]:
@@ -168,22 +154,23 @@ async def _find_for(call: Call, catalog_call: CatalogTool, name: str) -> Tool | 
     return tool
 
 
-def _failed(call: Call, tool: object, reason: CallError) -> JSONObject:
-    """Return the result of a call that failed for a reason that a model can act on. ``tool``: as far as found."""
-    result: JSONObject = {"content": [_text(str(reason))], "isError": True}
-    if not isinstance(tool, PrescribedTool | GraphQLTool):
-        return result
-    if isinstance(reason, AnswerMisfit):
-        call.note(coordinate=reason.coordinate)
-        # As text: clients would discard an answer that violates the output schema.
-        whole = {**result, "content": [_text(f"{reason}\n{reason.answer}")]}
-        max_bytes = call.caller.endpoint.bundle.max_result_bytes(tool)
-        fits = not max_bytes or len(reason.answer.encode()) <= max_bytes
-        if fits and call.caller.room.fits(to_well_formed_json(whole)):
-            result = whole
-        else:
-            result["content"] = [_text(f"{reason}\n{TOO_LARGE}")]
-    return _with_meta(result, tool)
+async def _next_call(call: Call, tool: Tool | ProvidedTool, returned: ToolCall) -> tuple[Call, PrescribedTool]:
+    """Return the call that a tool in Python returns as its result, with the tool to call.
+
+    Raises:
+        ToolNotFound, CredentialRequired, InsufficientScope: the caller may not use the tool to call.
+        ToolError: the tool to call does not run an operation, or asks for consent.
+    """
+    name = returned.name
+    other = await call.caller.find_tool(name)
+    if not isinstance(other, PrescribedTool) or other.options.confirm:
+        raise ToolError(
+            f"{tool.name} calls {name}: expected the tool of an operation, without confirm. Nothing was sent."
+        )
+    require_scopes(name, other.options.scopes, call.caller.principal)
+    call.note(tool=name, through=call.caller.facts.get("through", tool.name))
+    params = {**call.request.params, "name": name, "arguments": returned.arguments}
+    return replace(call, request=replace(call.request, params=params)), other
 
 
 async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, arguments: JSONObject) -> JSONObject:
@@ -205,6 +192,12 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
             continued = await continuation_of(call, tool, arguments)
             arguments = continued.arguments
         if isinstance(tool, PrescribedTool):
+            if tool.polls or (tool.task and tool.task.required):
+                from handler.server.mcp.tasks import call_status_tool, require_extension
+
+                if tool.polls:
+                    return await call_status_tool(call, tool, arguments["taskId"])
+                require_extension(call)
             request, asks = prepare_prescribed_call(caller, tool, arguments), bool(tool.options.confirm)
         else:
             from handler.server.graphql_documents import prepare_arguments
@@ -225,23 +218,14 @@ async def call_over_graphql(call: Call, tool: PrescribedTool | GraphQLTool, argu
             from handler.server.graphql_documents import run
 
             response = await run(caller, replace(document, request=request))
-        with telling_answer(request):
-            text = encoded(response, refuse=UpstreamError)
-            if isinstance(tool, PrescribedTool) and (misfit := caller.endpoint.misfit(tool, response)):
-                advice = carried_out(response) if tool.operation.kind == "mutation" else ""
-                raise AnswerMisfit(str(misfit), coordinate=misfit.coordinate, answer=text.decode(), advice=advice)
-            max_bytes = caller.endpoint.bundle.max_result_bytes(tool)
-            is_begun = continued is not None and continued.start is not None
-            # An answer about the schema has a limit of its own.
-            if (document is None or document.answer is None) and (is_begun or 0 < max_bytes < len(text)):
-                from handler.server.mcp.long_answers import fit_response
+        if isinstance(tool, PrescribedTool) and tool.task:
+            from handler.server.mcp.tasks import result_of_start
 
-                size, text = len(text), b""  # a large text is not kept beside its cut
-                fitted = await fit_response(caller, tool, response, request, size=size, continued=continued)
-                response, text = fitted.answer, fitted.text
-                if fitted.places:
-                    call.note(truncated=len(fitted.places))
-            return _result(response, text, tool, caller.room)
+            if (result := await result_of_start(call, tool, tool.task, request, response)) is not None:
+                return result
+        # An answer about the schema has a limit of its own.
+        is_limited = document is None or document.answer is None
+        return await result_of(call, tool, request, response, is_limited=is_limited, continued=continued)
 
 
 def prepare_prescribed_call(caller: Caller, tool: PrescribedTool, arguments: Mapping[str, Any]) -> GraphQLRequest:
@@ -258,28 +242,6 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
     variables = tool.operation.sendable(arguments if tool.flat else arguments.get("variables") or {})
     confirmed = tool.options.confirm == "advisory" and tool.flat
     return {name: value for name, value in variables.items() if not (confirmed and name == CONFIRM)}
-
-
-def _result(response: JSONObject, text: bytes, tool: Tool, room: Room) -> JSONObject:
-    """Return a GraphQL response, and its JSON, as a tool result. Errors beside usable data do not make it an error."""
-    output = tool.options.output
-    result: JSONObject = {"content": [] if output == "structured" else [_text(text.decode())]}
-    if output != "text":
-        result["structuredContent"] = response
-    data = response.get("data") or {}
-    if "errors" in response and all(value is None for value in data.values()):
-        result["isError"] = True
-    if len(text) > room.surely_small_bytes:
-        encoded(result, refuse=UpstreamError, room=room)
-    return _with_meta(result, tool)
-
-
-def _with_meta(result: JSONObject, tool: Tool) -> JSONObject:
-    return {**result, "_meta": dict(tool.options.meta)} if tool.options.meta else result
-
-
-def _text(text: str) -> JSONObject:
-    return {"type": "text", "text": text}
 
 
 TOKENS: Mapping[str, int] = {"search": 750, "describe": 800}
@@ -301,7 +263,7 @@ async def call_companion(call: Call, tool: CompanionTool, arguments: JSONObject)
     graphql = call.caller.endpoint.bundle.graphql_tool_of(tool)
     async with before(call.caller.deadline):
         text = await with_schema(answer_of, call.caller, graphql, tool.does, arguments)
-    result: JSONObject = {"content": [_text(text)]}
+    result: JSONObject = {"content": [text_block(text)]}
     encoded(result, refuse=ToolError, room=call.caller.room)
     return result
 
@@ -331,7 +293,7 @@ async def _search_catalog(call: Call, tool: CatalogTool, arguments: JSONObject) 
     return await search_catalog(call, tool, call.read(tool, arguments))
 
 
-async def _call_code(call: Call, tool: CodeTool | ProvidedTool, arguments: JSONObject) -> JSONObject:
+async def _call_code(call: Call, tool: CodeTool | ProvidedTool, arguments: JSONObject) -> JSONObject | ToolCall:
     from handler.server.mcp.code_tools import call_code_tool, call_provided_tool
 
     if isinstance(tool, ProvidedTool):
@@ -339,7 +301,7 @@ async def _call_code(call: Call, tool: CodeTool | ProvidedTool, arguments: JSONO
     return await call_code_tool(call, tool, arguments)
 
 
-CALLS: Mapping[type[Tool | ProvidedTool], Callable[[Call, Any, JSONObject], Awaitable[JSONObject]]] = {
+CALLS: Mapping[type[Tool | ProvidedTool], Callable[[Call, Any, JSONObject], Awaitable[JSONObject | ToolCall]]] = {
     PrescribedTool: call_over_graphql,
     GraphQLTool: call_over_graphql,
     CompanionTool: call_companion,

@@ -9,7 +9,7 @@ import pytest
 
 from handler.compiler.compile import Compiled
 from handler.compiler.schema.tool_options import META_KEY, RESERVED_PREFIX
-from handler.server.mcp.tools_call import CODE
+from handler.server.mcp.graphql_results import CODE
 from handler.storage.local import MemoryStorage
 from handler.storage.storage import StoredObject
 from tests.server.error_codes.asking import (

@@ -11,6 +11,7 @@ def api(variant: str) -> GraphQL:
     sdl = f"""
         type Query {{
             fails: String failsHard: String! {total}: Int color: Color cut: String node: Node paid: Int
+            receipt(payment: Int): Color
             paint(color: Color, size: Size, mode: {"Int" if changed else "String"}): Int
             coat{"(layers: Int!)" if changed else ""}: Int
         }}
@@ -28,6 +29,7 @@ def api(variant: str) -> GraphQL:
     query.set_field("cut", lambda *_: CUT)
     query.set_field("node", lambda *_: {"child": {"child": {"child": {"name": "leaf"}}}})
     query.set_field("paid", lambda *_: shop.paid)
+    query.set_field("receipt", lambda *_, **__: "RED")
 
     @mutation.field("pay")
     async def resolve_pay(*_: object) -> int:

@@ -22,6 +22,7 @@ CREATE FUNCTION plain.color() RETURNS plain.color LANGUAGE sql STABLE AS $$ SELE
 CREATE FUNCTION enum.color() RETURNS enum.color LANGUAGE sql STABLE AS $$ SELECT 'PURPLE'::enum.color $$;
 CREATE FUNCTION plain.cut() RETURNS text LANGUAGE sql STABLE AS $$ SELECT left('Party 🎉', 7) $$;
 CREATE FUNCTION plain.paid() RETURNS integer LANGUAGE sql STABLE AS 'SELECT count(*)::integer FROM plain.payment';
+CREATE FUNCTION plain.receipt(payment integer) RETURNS plain.color LANGUAGE sql STABLE AS $$ SELECT 'RED'::plain.color $$;
 CREATE FUNCTION plain.pay(slow boolean) RETURNS integer LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   INSERT INTO plain.payment (amount) VALUES (1);

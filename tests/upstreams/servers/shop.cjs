@@ -14,6 +14,7 @@ const SDL = (variant) => `
     cut: String
     node: Node
     paid: Int
+    receipt(payment: Int): Color
     ${variant === 'changed' ? CHANGED : PUBLISHED}
   }
   type Mutation { pay: Int order: Order }
@@ -53,6 +54,7 @@ const resolvers = (variant) => {
       cut: () => 'Party 🎉'.slice(0, 7),
       node: () => ({}),
       paid: () => paid,
+      receipt: () => 'RED',
       paint: () => 1,
       coat: () => 1,
     },

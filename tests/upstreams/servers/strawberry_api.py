@@ -40,6 +40,9 @@ def api(variant: str) -> GraphQL:
     ) -> int:
         return 1
 
+    def resolve_receipt(payment: int | None = None) -> hue | None:
+        return hue("RED")
+
     def resolve_coat() -> int:
         return 1
 
@@ -59,6 +62,7 @@ def api(variant: str) -> GraphQL:
         cut: str | None = strawberry.field(resolver=lambda: CUT)
         node: Node | None = strawberry.field(resolver=Node)
         paid: int | None = strawberry.field(resolver=lambda: shop.paid)
+        receipt: hue | None = strawberry.field(resolver=resolve_receipt)
         paint: int | None = strawberry.field(resolver=resolve_paint)
         coat: int | None = strawberry.field(resolver=coat_in_layers if changed else resolve_coat)
 
