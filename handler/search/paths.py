@@ -184,14 +184,14 @@ class Paths:
                     entries[target] += (self._step(path, STEP) if is_query else _Way(FAR, path) for path in paths)
         return entries
 
-    def _least(self, owner: str, target: str = "", value: str = "") -> float:
+    def _least(self, owner: str, target: str, value: str = "") -> float:
         """Return the least cost of a step from a type, or of the fragment that leads from an interface to a type.
 
         ``value``: the type to which the step leads through holders.
         """
         if self._index.kind(owner) == "union":
             return OF_TYPE * len(self._targets(owner))
-        if target and owner in self._index.interfaces(target):
+        if owner in self._index.interfaces(target):
             return OF_TYPE * len(self._below(owner))
         least = OF_HOLDER if owner in self._holders else OF_OTHER
         return least - BELONGS if owner in self._targets(value) else least
@@ -271,14 +271,9 @@ class Paths:
             cost, name = heappop(heap)
             if cost > far[name]:
                 continue
-            below = self._below(name)
-            steps: Sequence[tuple[Iterable[str], float]] = (
-                (self._targets(name), self._least(name)),
-                (below, OF_TYPE * len(below)),
-            )
-            for targets, least in steps:
-                for target in targets:
-                    if cost + least < far.get(target, inf):
-                        far[target] = cost + least
-                        heappush(heap, (cost + least, target))
+            for target in {*self._targets(name), *self._below(name)}:
+                of_target = cost + self._least(name, target)
+                if of_target < far.get(target, inf):
+                    far[target] = of_target
+                    heappush(heap, (of_target, target))
         return far
