@@ -146,7 +146,7 @@ class Paths:
             return self._ways[name]
         far, entries, holders = self._far, self._entries, self._holders
         ways = [*entries.get(name, ())]
-        seen = {*self._roots}
+        seen = {*(self._roots & self._visible)}
         heap = [(0.0, name, "", name, _Way(0.0, ()))]
         while heap and (len(seen) < MAX_SEEN or not ways):
             _, target, below, value, end = heappop(heap)

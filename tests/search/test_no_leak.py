@@ -67,6 +67,19 @@ def test_ways_need_what_a_caller_has_to_give_without_a_hidden_default() -> None:
     assert answers(views[1]) == answers(view_of(print_view(views[1])))
 
 
+def test_a_hidden_root_type_takes_the_place_of_no_type_on_the_way() -> None:
+    places = ("east", "north", "south", "west", "left", "right", "upper", "lower", "inner", "outer")
+    roots = " ".join(f"{place}: Page{place}" for place in places)
+    types = " ".join(f"type Page{place} {{ held: Held{place} }} type Held{place} {{ box: Box }}" for place in places)
+    sdl = f"type Query {{ {roots} }} {types} type Box {{ id: ID! volume: Int }} type Mutation {{ pack: Int }}"
+    view = view_of(sdl, hidden=["Mutation", "Mutation.pack"])
+    alone = view_of(print_view(view))
+
+    for place in places:
+        question = f"volume {place}"
+        assert SchemaSearch(view).search(question, LIMIT) == SchemaSearch(alone).search(question, LIMIT)
+
+
 def test_words_of_a_hidden_argument_are_known_to_no_search() -> None:
     sdl = "type Query { orders(salaryBonus: Int, bonusOnly: Boolean, first: Int): Int }"
     search = SchemaSearch(view_of(sdl, hidden=["Query.orders(salaryBonus:)"]))
