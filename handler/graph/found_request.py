@@ -93,8 +93,11 @@ class _Request:
     def end(self, member: str, matches: Sequence[str]) -> None:
         """Add the contents of two pages, edges or payloads at most, and the fields that the search found.
 
-        ``member``: the last field.
+        ``member``: the last field. Nothing is added to a root type: a further mutation would change something else.
         """
+        if self._type in self._view.index.roots.values():
+            self.parts.append(" ".join(self._beside) or "__typename")
+            return
         for _ in range(2):
             fields = self._fields(self._type)
             named = (name for name in fields if name.lower() in member.lower())  # closeIssue { issue { … } }

@@ -36,8 +36,10 @@ type Query {
   shelves(id: ID!, first: Int, after: String): ShelfConnection
   plain: Plain
   self: Query
+  count: Int
+  version: String
 }
-type Mutation { closeIssue(input: CloseIssueInput!): CloseIssuePayload }
+type Mutation { closeIssue(input: CloseIssueInput!): CloseIssuePayload clear: Int stop: Boolean }
 type Repository {
   id: ID! name: String! stars(by: Int!): Int
   issues(first: Int, after: String, id: ID!): IssueConnection!
@@ -102,6 +104,8 @@ CORPORA = ("github", "shopify-storefront", "vendure-admin", "dagster", "ghstack"
             ["Issue"],
             "query ($text: String!) { found(text: $text) { __typename } }",
         ),
+        (["Query.count"], ["Query.count", "Query.version"], "query { count }"),
+        (["Mutation.clear"], ["Mutation.clear", "Mutation.stop"], "mutation { clear }"),
         (["Query.blog"], [], "query { blog { title } }"),
         (
             ["Query.repository", "Repository"],
