@@ -76,7 +76,8 @@ def _png(raw: bytes) -> tuple[bytes, str, str]:
             kept, names = kept + raw[at:end], names + name
         at = end
     width, height = int.from_bytes(kept[16:20], "big"), int.from_bytes(kept[20:24], "big")
-    is_whole = re.fullmatch(rb"IHDR(PLTE)?(tRNS)?(IDAT)+IEND", names) and kept[-12:-4] == b"\0\0\0\0IEND"
+    has_parts = re.fullmatch(rb"IHDR(PLTE)?(tRNS)?(IDAT)+IEND", names)
+    is_whole = has_parts and kept[8:12] == b"\0\0\0\x0d" and kept[-12:-8] == b"\0\0\0\0"  # sizes of the first and last
     if not is_whole or not (0 < width <= 1_024 and 0 < height <= 1_024):
         raise ValueError("is not a PNG of 1 to 1,024 pixels a side, with its parts in their order")
     return kept, "image/png", f"{width}x{height}"

@@ -99,6 +99,8 @@ HOSTILE: Mapping[str, bytes] = {
     "png with an unknown part": png(before=[chunk(b"EVIL", b"x")]),
     "png with a palette behind pixels": png(pixels=b"", before=[chunk(b"IDAT", PIXELS), chunk(b"PLTE", b"\0" * 3)]),
     "png with parts that form a name": png(before=[chunk(b"PLID"), chunk(b"ATTE")]),
+    "png with a page in its header": png(header=b"\x08\x06\0\0\0<body onload=alert(1)>"),
+    "png with a short header": png(header=b"\x08\x06"),
     "png with a page in its last part": png()[:-12] + chunk(b"IEND", b"<body onload=alert(1)>"),
     "png without pixels": SIGNATURE + chunk(b"IHDR", struct.pack(">II", 1, 1) + b"\x08\x06\0\0\0") + chunk(b"IEND"),
     "png of a signature alone": SIGNATURE,
