@@ -75,7 +75,7 @@ def ai_catalog_route(services: Services) -> Callable[[HttpCall], Awaitable[Respo
                 "type": CARD_TYPE,
                 "url": f"{url}/{name}/mcp/server-card",
             }
-            for name in services.catalog
+            for name in dict.fromkeys(services.catalog)
         ]
         return _public_response(http_call, {"specVersion": "1.0", "entries": entries}, "application/ai-catalog+json")
 
