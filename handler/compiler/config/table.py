@@ -202,7 +202,7 @@ LIMITS: Keys = {
         MAX_SCHEMA_BYTES,
     ),
     "max_output_schema_bytes": integer(
-        "the bytes of its output schema; deeper levels are open objects above that; 0: no limit",
+        "the bytes of its output schema; above that, inner levels are any value of their type; 0: no limit",
         4_000,
         0,
         MAX_SCHEMA_BYTES,
