@@ -215,9 +215,13 @@ class Paths:
         least += DEPRECATED if "@deprecated" in field.directives else 0.0
         return _Way(least, path, ids, "[" in field.type)
 
-    def _needs_id(self, name: str, value: InputValue) -> bool:
-        """Return whether a caller has to know an id to give a value."""
-        return named_type(value.type) == "ID" or [*split(name)][-1:] in (["id"], ["ids"])
+    def _needs_id(self, name: str, value: InputValue, depth: int = 2) -> bool:
+        """Return whether a caller has to know an id to give a required value."""
+        type_name = named_type(value.type)
+        if self._index.kind(type_name) == "input":
+            inputs = ((each, self._view.input_field(type_name, each)) for each in self._view.members[type_name])
+            return depth > 0 and any(each.required and self._needs_id(name, each, depth - 1) for name, each in inputs)
+        return type_name == "ID" or [*split(name)][-1:] in (["id"], ["ids"])
 
     def _steps(self, name: str) -> Mapping[str, Sequence[Path]]:
         """Return the types that a type leads to, each with the steps to it, fields without arguments first."""

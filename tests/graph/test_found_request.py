@@ -73,8 +73,8 @@ CORPORA = ("github", "shopify-storefront", "vendure-admin", "dagster", "ghstack"
             ["Issue.body", "Repository.name"],
             (
                 "query ($owner: String!, $name: String!, $after: String, $id: ID!) "
-                "{ repository(owner: $owner, name: $name) { issues(first: 10, after: $after, id: $id) "
-                f"{{ {PAGE} nodes {{ body id number status }} }} }} }}"
+                "{ repository(owner: $owner, name: $name) { name issues(first: 10, after: $after, id: $id) "
+                f"{{ {PAGE} nodes {{ body id number }} }} }} }}"
             ),
         ),
         (
@@ -97,16 +97,16 @@ CORPORA = ("github", "shopify-storefront", "vendure-admin", "dagster", "ghstack"
         (
             ["Query.node", "Issue.body"],
             [],
-            "query ($id: ID!) { node(id: $id) { ... on Issue { body id number status } } }",
+            "query ($id: ID!) { node(id: $id) { ... on Issue { body id number } } }",
         ),
         (
             ["Query.found"],
             ["Issue"],
-            "query ($text: String!) { found(text: $text) { __typename } }",
+            "query ($text: String!) { found(text: $text) { __typename ... on Issue { id number status } } }",
         ),
         (["Query.count"], ["Query.count", "Query.version"], "query { count }"),
         (["Mutation.clear"], ["Mutation.clear", "Mutation.stop"], "mutation { clear }"),
-        (["Query.blog"], [], "query { blog { title } }"),
+        (["Query.blog"], [], "query ($handle: String, $id: ID) { blog(handle: $handle, id: $id) { title } }"),
         (
             ["Query.repository", "Repository"],
             ["Repository.stars"],

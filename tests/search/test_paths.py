@@ -15,14 +15,17 @@ type Query {
   node(id: ID!): Node
   nodes(ids: [ID!]!): [Node]!
   ticket(id: ID!): Ticket
+  ticketByKey(key: Key!): Ticket
   tickets(label: String): TicketPage!
   oldTickets: [Ticket!]! @deprecated
   project(slug: String!): Project
-  builds(projectId: Int!): [Build!]!
+  builds(filter: BuildFilter!): [Build!]!
   runOrError(name: String!): RunOrError!
   me: User!
 }
 type Mutation { closeTicket(id: ID!): Ticket }
+input BuildFilter { projectId: Int! label: String }
+input Key { ticketId: String! }
 interface Node { id: ID! }
 type Project implements Node { id: ID! slug: String! boards: [Board!]! builds: [Build!]! }
 type Board implements Node { id: ID! heading: String project: Project! }
@@ -55,7 +58,7 @@ def test_lookup_comes_first_if_the_question_has_an_id(question: str) -> None:
     assert ways(question, "Ticket.severity")[0] == "Query.ticket > Ticket.severity"
 
 
-def test_ids_are_seen_by_their_names() -> None:
+def test_ids_are_seen_in_required_input_objects_by_their_names() -> None:
     assert ways("duration", "Build.duration")[0] == "Query.project > Project.builds > Build.duration"
 
 
