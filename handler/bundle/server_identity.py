@@ -86,7 +86,7 @@ def _png(raw: bytes) -> tuple[bytes, str, str]:
 PASSIVE = (
     r"(?is)(?-i:<(svg|g|defs|symbol|use|path|rect|circle|ellipse|line|polyline|polygon|text|tspan|title|desc|style|stop"
     r"|linearGradient|radialGradient|clipPath|mask))|xmlns=http://www\.w3\.org/2000/svg|(xlink:)?href=#[\w.-]+"
-    r"|([\w.-]+:)?(?!on|href=|base=|xmlns=)[\w-]*=(?!.*(mask(?!-type)|clip-path)[\w-]*\s*[:/])([^\\@(a-z]++|@media\("
+    r"|([\w.-]+:)?(?!on|href=|base=|xmlns=)[\w-]*=(?!.*(mask(?!-type)|clip-path)[\w-]{,30}\s*[:/])([^\\@(a-z]++|@media\("
     r"|\b(url\(#[\w.-]+\)|(matrix|translate|scale|rotate|skew[xy]|rgba?|hsla?|color|var|calc)\()|[a-z]|(?<![\w-])\("
     r"|@(?!import|font-face))*"
 )
