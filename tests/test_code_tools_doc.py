@@ -48,7 +48,7 @@ def test_pages_have_the_parts_that_this_test_runs() -> None:
         "test_orders.py",
     ]
     assert [kind for name, kind, _ in BLOCKS if not name and kind not in ("python", "pycon")] == ["console", "toml"]
-    assert sum(kind == "pycon" for _, kind, _ in BLOCKS) == 17
+    assert sum(kind == "pycon" for _, kind, _ in BLOCKS) == 18
     assert sum(page.count("```") for page in PAGES) == 2 * len(BLOCKS)
 
 

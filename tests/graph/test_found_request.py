@@ -16,12 +16,9 @@ from handler.graph.sdl import print_view
 from handler.graph.view import View
 from handler.search.paths import Paths
 from handler.search.question import Question
-from tests.corpora.fetch import folder_of, is_fetched
-from tests.corpora.sources import SOURCE_OF
 from tests.graph.random_schemas import coordinates_of
 from tests.search.schemas import random_worded_sdl
 from tests.support.examples import examples
-from tests.support.require import requires
 from tests.support.schemas import schema_of_sdl, view_of
 
 NOTHING_ASKED = Question({}, {}, frozenset(), asks=False, tells=False, plural=frozenset(), has_id=False)
@@ -62,7 +59,6 @@ enum Reason { DONE }
 type CloseIssuePayload { actor: User clientMutationId: String issue: Issue }
 """
 PAGE = "pageInfo { hasNextPage endCursor }"
-CORPORA = ("github", "shopify-storefront", "vendure-admin", "dagster", "ghstack")
 
 
 @pytest.mark.parametrize(
@@ -181,25 +177,10 @@ def test_requests_are_valid_in_the_view_of_a_random_schema_with_hidden_parts(see
     sdl = random_worded_sdl(random)
     coordinates = sorted(coordinates_of(build_schema(sdl)))
 
-    list(_requests(view_of(sdl, random.sample(coordinates, random.randint(0, 6))), coordinates, random))
+    list(valid_requests(view_of(sdl, random.sample(coordinates, random.randint(0, 6))), coordinates, random))
 
 
-@pytest.mark.parametrize("corpus", CORPORA)
-def test_requests_are_valid_in_views_of_real_schemas(corpus: str) -> None:
-    requires(SOURCE_OF[corpus].needs, is_fetched(corpus), f"`make corpora` fetches {corpus}")
-    sdl, random = (folder_of(corpus) / "index.graphql").read_text(encoding="utf-8"), Random(corpus)
-    schema = schema_of_sdl(sdl)
-    coordinates = sorted(each for each in coordinates_of(schema) if not each.startswith("@"))
-    requests: list[str] = []
-    for count in (0, 20, 100):
-        view = view_of(schema, random.sample(coordinates, count))
-        requests += _requests(view, random.sample(coordinates, examples(600)), random)
-
-    assert len(requests) > examples(600)
-    assert sum(map(bool, requests)) > len(requests) / 2  # the others are too large, or have no way
-
-
-def _requests(view: View, coordinates: Sequence[str], random: Random) -> Iterator[str]:
+def valid_requests(view: View, coordinates: Sequence[str], random: Random) -> Iterator[str]:
     """Yield the requests of the ways to coordinates, each after its check by graphql-core against the view."""
     roots = view.root_fields()
     schema = schema_of_sdl(print_view(view)) if roots.get("query") else None
