@@ -47,8 +47,12 @@ def _compare(whole: Any, cut: Any, path: tuple[str | int, ...], backward: bool) 
 def _object(whole: Any, cut: Any, path: tuple[str | int, ...], backward: bool) -> Iterator[Event]:
     lists = {key: rows for key, rows in cut.items() if _is_shorter(rows, whole[key])}
     for key, each in cut.items():
+        if lists and whole[key] is False and each is True:
+            continue  # the flag of more rows, in the object that has them
         if _is_page(whole[key]):
-            yield from _page(whole[key], each, lists, (*path, key), backward)
+            count = _rows_of(whole[key])
+            cut_rows = {name: rows for name, rows in lists.items() if count in (None, len(whole[name]))}
+            yield from _page(whole[key], each, cut_rows, (*path, key), backward)
         else:
             yield from _compare(whole[key], each, (*path, key), backward)
 
@@ -60,7 +64,7 @@ def _is_page(value: Any) -> bool:
 
 
 def _page(whole: Any, cut: Any, lists: dict[str, Any], path: tuple[str | int, ...], backward: bool) -> Iterator[Event]:
-    """A PageInfo stays as it is if no list beside it is cut; else it names the row at the cut."""
+    """A PageInfo stays as it is if no rows of its page are cut; else it names the row at the cut."""
     if not lists:
         if whole != cut:
             yield "fault", path, 0, 0
@@ -73,6 +77,12 @@ def _page(whole: Any, cut: Any, lists: dict[str, Any], path: tuple[str | int, ..
         # A page of one row has one cursor for both ends, and is never cut.
         if (ends and new not in cursors) or (not ends and new != value and not (value is False and new is True)):
             yield "fault", (*path, key), 0, 0
+
+
+def _rows_of(page: Any) -> int | None:
+    """Return the number of a page's rows, of which the last cursor has the last; ``None`` if that is not selected."""
+    last = max((int(each[4:]) for each in page.values() if str(each).startswith("cur:")), default=0)
+    return last + 1 if last else None
 
 
 def _cursors(row: Any) -> Iterator[str]:
