@@ -160,7 +160,7 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
 
 
 async def _result(caller: Caller, arguments: JSONObject, options: argparse.Namespace) -> JSONObject:
-    """Return the result of the call. With ``--wait``, wait for the end of a job; its task if the job has no result.
+    """Return the result of the call. With ``--wait``, return that of its job, or the task of a job without a result.
 
     Raises: as ``call_any_tool``, and ``InvalidParams``: the task is unknown, or has become too old.
     """
